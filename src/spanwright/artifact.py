@@ -1,0 +1,178 @@
+"""A model directory: JSON, safetensors and tokenizer.json. No pickle, ever.
+
+    spanwright.json      format version, resolved settings, encoder configuration, scores
+    labels.json          the label space
+    model.safetensors    all weights
+    tokenizer.json       the sub-word tokenizer
+    README.md            the model card
+
+A directory becomes visible only when it is complete, and loading runs no code from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+
+import spanwright
+from spanwright.batches.pieces import PieceEncoder
+from spanwright.batches.prepare import WindowPlan
+from spanwright.errors import ModelError, SpanwrightError
+from spanwright.labels import LabelSpace
+from spanwright.model_card import model_card
+from spanwright.parts import backbone
+from spanwright.parts.build import build, resolved_width_limit
+from spanwright.parts.decoding import Decoding
+from spanwright.parts.model import SpanModel
+from spanwright.settings import Settings, check
+
+FORMAT_VERSION = 1
+FILES = ("spanwright.json", "labels.json", "model.safetensors", "tokenizer.json")
+_LARGEST_JSON = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedModel:
+    """A span model with everything needed to use it on text."""
+
+    network: SpanModel
+    pieces: PieceEncoder
+    labels: LabelSpace
+    settings: Settings
+    """Resolved: no `auto` is left that the network or decoding depends on."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What the model card tells: training data, scores, versions."""
+
+    @property
+    def plan(self) -> WindowPlan:
+        """How texts are cut for this model."""
+        windows = self.settings.windows
+        longest = getattr(self.network.encoder.config, "max_position_embeddings", None) or windows.pieces
+        return WindowPlan(
+            context=windows.context,
+            pieces=min(windows.pieces, longest),
+            overlap=windows.overlap,
+            width_limit=resolved_width_limit(self.settings),
+        )
+
+    @property
+    def decoding(self) -> Decoding:
+        """The decoding rule."""
+        return "nested" if self.settings.decoding == "auto" else self.settings.decoding
+
+
+def save(model: TrainedModel, folder: Path) -> None:
+    """Write a model directory; an older one of that name is replaced when the new one is complete."""
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    description = {
+        "format_version": FORMAT_VERSION,
+        "spanwright_version": spanwright.__version__,
+        "settings": model.settings.model_dump(mode="json"),
+        "encoder_config": _plain_config(model.network.encoder.config),
+        "facts": model.facts,
+    }
+    _write_json(partial / "spanwright.json", description)
+    _write_json(partial / "labels.json", {"types": model.labels.types})
+    safetensors.torch.save_file(_contiguous(model.network), partial / "model.safetensors")
+    model.pieces.tokenizer.save(str(partial / "tokenizer.json"))
+    (partial / "README.md").write_text(
+        model_card(model.settings, model.labels, model.facts), encoding="utf-8"
+    )
+    for file in partial.iterdir():
+        sync(file)
+    replace_folder(partial, folder)
+
+
+def load(folder: str | Path) -> TrainedModel:
+    """Load a model directory."""
+    folder = Path(folder)
+    check_files(folder)
+    description = _read_json(folder / "spanwright.json")
+    version = description.get("format_version")
+    if version != FORMAT_VERSION:
+        raise ModelError(
+            f"{folder}: the model has format version {version!r}; spanwright {spanwright.__version__} reads "
+            f"version {FORMAT_VERSION}. It was written by version {description.get('spanwright_version')!r}"
+        )
+    try:
+        settings = check(description["settings"], str(folder / "spanwright.json"))
+        labels = LabelSpace(tuple(str(name) for name in _read_json(folder / "labels.json")["types"]))
+        network = build(settings, backbone.from_config(description["encoder_config"]), types=len(labels))
+        network.load_state_dict(safetensors.torch.load_file(folder / "model.safetensors"))
+        pieces = PieceEncoder.from_file(folder / "tokenizer.json")
+    except SpanwrightError:
+        raise
+    except Exception as error:  # a stranger's files can be wrong in any way: one clear error for all of them
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelError(f"{folder}: not a model that can be loaded: {reason}") from error
+    return TrainedModel(network.eval(), pieces, labels, settings, description.get("facts", {}))
+
+
+def check_files(folder: Path) -> None:
+    """Refuse a folder that is not a model directory."""
+    if not folder.is_dir():
+        raise ModelError(f"{folder}: no such model directory")
+    for name in FILES:
+        file = folder / name
+        if not file.is_file() or file.is_symlink():
+            raise ModelError(
+                f"{folder}: not a model directory: {name} is missing or not a plain file; a model directory "
+                f"holds {', '.join(FILES)} and is made by `spanwright train` as RUN/model"
+            )
+
+
+def replace_folder(new: Path, old: Path) -> None:
+    """Put a complete folder in the place of another; at no moment is there a half-written one."""
+    retired = old.with_name(f".{old.name}.retired")
+    shutil.rmtree(retired, ignore_errors=True)
+    if old.exists():
+        old.rename(retired)
+    new.rename(old)
+    sync(old.parent)
+    shutil.rmtree(retired, ignore_errors=True)
+
+
+def sync(path: Path) -> None:
+    """Make sure that a file or folder has reached the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _contiguous(network: SpanModel) -> dict[str, Any]:
+    return {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
+
+
+def _plain_config(config: Any) -> dict[str, Any]:
+    """The encoder's configuration without paths of this machine and without anything that names code."""
+    values: dict[str, Any] = json.loads(config.to_json_string(use_diff=False))
+    for key in ("_name_or_path", "auto_map", "architectures", "transformers_version"):
+        values.pop(key, None)
+    return values
+
+
+def _write_json(path: Path, values: Any) -> None:
+    path.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    if path.stat().st_size > _LARGEST_JSON:
+        raise ModelError(f"{path}: larger than {_LARGEST_JSON} bytes, which no model's JSON is")
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ModelError(f"{path}: not valid JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise ModelError(f"{path}: a JSON object is needed; found {type(values).__name__}")
+    return values

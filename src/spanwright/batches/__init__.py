@@ -1,0 +1,1 @@
+"""From documents to batches of tensors: words, pieces, windows, candidate spans, golds, order."""

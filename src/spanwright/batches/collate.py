@@ -1,0 +1,148 @@
+"""Windows to tensors: pieces padded, words packed, candidate spans enumerated, golds looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from spanwright.batches.batch import Batch, Golds, Spans
+from spanwright.batches.pieces import Integers, PieceEncoder
+from spanwright.batches.prepare import PreparedDocument
+from spanwright.batches.windows import NO_LOWER_BOUND, NO_UPPER_BOUND, Window
+
+NO_GOLDS: Integers = np.zeros((0, 3), dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Which negatives to keep in training: a number per window, drawn anew for each draw."""
+
+    negatives: int
+    draw: tuple[int, ...]
+    """What the choice depends on: seed, epoch and batch."""
+
+
+def collate(
+    windows: Sequence[Window],
+    documents: Sequence[PreparedDocument],
+    encoder: PieceEncoder,
+    *,
+    width_limit: int,
+    golds: Sequence[Integers] | None = None,
+    sampling: Sampling | None = None,
+) -> Batch:
+    """Make a batch of windows; `golds` holds the gold words (golds, 3) of each document."""
+    ids, mask, first_piece, last_piece = _pieces(windows, documents, encoder)
+    layout = _layout(windows)
+    spans, cells = _candidates(windows, layout, width_limit)
+    rows = _gold_rows(windows, layout, golds, width_limit)
+    positions = _lookup(cells, rows, width_limit)
+    if sampling is not None:
+        kept = _sample(spans[0], positions, len(windows), sampling)
+        spans = tuple(column[kept] for column in spans)
+        positions = np.searchsorted(kept, positions)
+    return Batch(
+        piece_ids=torch.from_numpy(ids),
+        piece_mask=torch.from_numpy(mask),
+        word_counts=torch.from_numpy(layout.counts),
+        first_piece=torch.from_numpy(first_piece),
+        last_piece=torch.from_numpy(last_piece),
+        spans=Spans(*(torch.from_numpy(column) for column in spans)),
+        golds=Golds(torch.from_numpy(positions), torch.from_numpy(rows[:, 2].copy())),
+        word_offset=torch.from_numpy(layout.word_offset),
+        document=torch.tensor([window.document for window in windows]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where the words of each window stand in the packed row."""
+
+    counts: Integers
+    starts: Integers
+    word_offset: Integers
+
+
+def _layout(windows: Sequence[Window]) -> _Layout:
+    counts = np.asarray([window.end - window.first for window in windows], dtype=np.int64)
+    starts = np.cumsum(counts) - counts
+    return _Layout(counts, starts, np.asarray([window.first for window in windows]) - starts)
+
+
+def _pieces(
+    windows: Sequence[Window], documents: Sequence[PreparedDocument], encoder: PieceEncoder
+) -> tuple[Integers, np.ndarray, Integers, Integers]:
+    """Padded piece ids and mask, and the first and last piece of each word in the flattened pieces."""
+    before, behind = len(encoder.prefix), len(encoder.suffix)
+    starts = [documents[window.document].piece_starts[window.first : window.end + 1] for window in windows]
+    lengths = [int(start[-1] - start[0]) for start in starts]
+    total = max(lengths) + before + behind
+    ids = np.full((len(windows), total), encoder.padding, dtype=np.int64)
+    mask = np.zeros((len(windows), total), dtype=bool)
+    first: list[Integers] = []
+    last: list[Integers] = []
+    for row, (window, start, length) in enumerate(zip(windows, starts, lengths, strict=True)):
+        ids[row, :before] = encoder.prefix
+        ids[row, before : before + length] = documents[window.document].piece_ids[start[0] : start[-1]]
+        ids[row, before + length : before + length + behind] = encoder.suffix
+        mask[row, : before + length + behind] = True
+        shift = row * total + before - start[0]
+        first.append(start[:-1] + shift)
+        last.append(start[1:] + (shift - 1))
+    return ids, mask, np.concatenate(first), np.concatenate(last)
+
+
+def _candidates(
+    windows: Sequence[Window], layout: _Layout, width_limit: int
+) -> tuple[tuple[Integers, ...], Integers]:
+    """(window, first, last) of all owned spans, and their cells in the (words x widths) grid."""
+    words = int(layout.counts.sum())
+    window_of_word = np.repeat(np.arange(len(windows)), layout.counts)
+    ends = (layout.starts + layout.counts)[window_of_word]
+    first = np.arange(words)[:, None]
+    last = first + np.arange(width_limit)
+    valid = last < ends[:, None]
+    above = np.asarray([window.own_above for window in windows])
+    to = np.asarray([window.own_to for window in windows])
+    if (above > NO_LOWER_BOUND).any() or (to < NO_UPPER_BOUND).any():
+        sums = first + last + 1 + 2 * layout.word_offset[window_of_word][:, None]
+        valid &= (sums > above[window_of_word][:, None]) & (sums <= to[window_of_word][:, None])
+    cells = np.flatnonzero(valid)
+    first_of_cell = cells // width_limit
+    return (window_of_word[first_of_cell], first_of_cell, first_of_cell + cells % width_limit), cells
+
+
+def _gold_rows(
+    windows: Sequence[Window], layout: _Layout, golds: Sequence[Integers] | None, width_limit: int
+) -> Integers:
+    """(golds, 3) packed first word, packed last word and type of the golds that are candidates."""
+    if golds is None:
+        return NO_GOLDS
+    parts = [NO_GOLDS]
+    for window, offset in zip(windows, layout.word_offset, strict=True):
+        rows = golds[window.document]
+        owned = window.owns(rows[:, 0], rows[:, 1]) & (rows[:, 1] - rows[:, 0] < width_limit)
+        parts.append(rows[owned] - np.asarray([offset, offset, 0]))
+    return np.concatenate(parts)
+
+
+def _lookup(cells: Integers, rows: Integers, width_limit: int) -> Integers:
+    """Positions of gold rows in the candidate list."""
+    return np.searchsorted(cells, rows[:, 0] * width_limit + rows[:, 1] - rows[:, 0])
+
+
+def _sample(window: Integers, golds: Integers, windows: int, sampling: Sampling) -> Integers:
+    """Sorted positions of all golds and of at most `negatives` others of each window."""
+    is_gold = np.zeros(len(window), dtype=bool)
+    is_gold[golds] = True
+    draw = np.random.default_rng(sampling.draw).random(len(window))
+    draw[is_gold] = 2.0
+    # Rank the negatives of each window by their draw; keep the lowest.
+    order = np.lexsort((draw, window))
+    starts = np.searchsorted(window, np.arange(windows))
+    rank = np.empty(len(window), dtype=np.int64)
+    rank[order] = np.arange(len(window)) - starts[window[order]]
+    return np.flatnonzero(is_gold | (rank < sampling.negatives))

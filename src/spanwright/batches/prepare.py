@@ -1,0 +1,127 @@
+"""From documents to prepared documents: words, pieces, windows and gold spans as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from spanwright.batches.pieces import Integers, PieceEncoder
+from spanwright.batches.windows import Window, cut_windows, fit_counts
+from spanwright.labels import LabelSpace
+from spanwright.text import Document, Entity, sentences, words
+
+Context = Literal["sentence", "document"]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPlan:
+    """How texts are cut: where windows may reach, their size, and the widest span."""
+
+    context: Context
+    pieces: int
+    """Pieces of a window, with the special ones."""
+    overlap: int
+    """Words that neighbouring windows share, at least the width limit."""
+    width_limit: int
+    """Words of the widest candidate span."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedDocument:
+    """One document as arrays."""
+
+    document: Document
+    words: Integers
+    """(words, 2): half-open character ranges."""
+    piece_ids: Integers
+    """(pieces,): the pieces of all words in a row."""
+    piece_starts: Integers
+    """(words + 1,): where the pieces of each word begin in `piece_ids`."""
+    shortened: int
+    """Words that have more pieces than a window can hold, and keep the two ends of them."""
+
+
+def prepare(document: Document, encoder: PieceEncoder, plan: WindowPlan) -> PreparedDocument:
+    """Split a document into words and pieces."""
+    ranges = words(document)
+    ids, counts = encoder.encode(document.text, ranges)
+    fitted = fit_counts(counts, plan.width_limit, plan.pieces - encoder.special_count)
+    shortened = int((fitted < counts).sum())
+    if shortened:
+        ids = _keep_ends(ids, counts, fitted)
+    starts = np.concatenate([[0], np.cumsum(fitted)])
+    return PreparedDocument(
+        document, np.asarray(ranges, dtype=np.int64).reshape(-1, 2), ids, starts, shortened
+    )
+
+
+def _keep_ends(ids: Integers, counts: Integers, fitted: Integers) -> Integers:
+    """Leave out the middle pieces of words that have more than they may keep."""
+    word = np.repeat(np.arange(len(counts)), counts)
+    position = np.arange(len(ids)) - np.repeat(np.cumsum(counts) - counts, counts)
+    from_end = counts[word] - position
+    head = (fitted[word] + 1) // 2
+    tail = fitted[word] // 2
+    return ids[(position < head) | (from_end <= tail)]
+
+
+def windows_of(prepared: PreparedDocument, index: int, plan: WindowPlan, special_count: int) -> list[Window]:
+    """The windows of a prepared document, which is number `index` of its list."""
+    return list(
+        cut_windows(
+            index,
+            np.diff(prepared.piece_starts),
+            _segments(prepared, plan.context),
+            capacity=plan.pieces - special_count,
+            overlap=max(plan.overlap, plan.width_limit),
+        )
+    )
+
+
+def _segments(prepared: PreparedDocument, context: Context) -> list[tuple[int, int]]:
+    """Word ranges that no window leaves."""
+    total = len(prepared.words)
+    if context == "document" or total == 0:
+        return [(0, total)]
+    # A word belongs to the last sentence that begins at or before it, so none is lost between sentences.
+    borders = np.searchsorted(prepared.words[:, 0], [start for start, _ in sentences(prepared.document)])
+    cuts = sorted({0, *borders.tolist(), total})
+    return list(pairwise(cuts))
+
+
+@dataclass(frozen=True, slots=True)
+class GoldWords:
+    """The entities of a document as words, and those that words cannot express."""
+
+    rows: Integers
+    """(golds, 3): first word, last word, type id."""
+    cutting: tuple[Entity, ...]
+    """Entities whose border lies inside a word."""
+    discontinuous: tuple[Entity, ...]
+    unknown: tuple[Entity, ...]
+    """Entities of a type that the label space does not have."""
+
+
+def gold_words(prepared: PreparedDocument, labels: LabelSpace) -> GoldWords:
+    """Map the entities of a document to its words."""
+    first_word = {start: position for position, start in enumerate(prepared.words[:, 0].tolist())}
+    last_word = {end: position for position, end in enumerate(prepared.words[:, 1].tolist())}
+    rows: list[tuple[int, int, int]] = []
+    cutting: list[Entity] = []
+    discontinuous: list[Entity] = []
+    unknown: list[Entity] = []
+    for entity in prepared.document.entities:
+        first, last = first_word.get(entity.start), last_word.get(entity.end)
+        if entity.fragments:
+            discontinuous.append(entity)
+        elif entity.type not in labels.ids:
+            unknown.append(entity)
+        elif first is None or last is None:
+            cutting.append(entity)
+        else:
+            rows.append((first, last, labels.ids[entity.type]))
+    unique = np.unique(np.asarray(rows, dtype=np.int64).reshape(-1, 3), axis=0)
+    return GoldWords(unique, tuple(cutting), tuple(discontinuous), tuple(unknown))

@@ -1,0 +1,57 @@
+"""The `spanwright` command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+import spanwright
+from spanwright.cli.evaluate import evaluate_command
+from spanwright.cli.quickstart import quickstart_command
+from spanwright.cli.recipes import recipes_command
+from spanwright.cli.tag import tag_command
+from spanwright.cli.train import train_command
+from spanwright.errors import InputError, SpanwrightError
+
+app = typer.Typer(
+    help="Span-based named entity recognition: train, compare, use.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.command("quickstart")(quickstart_command)
+app.command("train")(train_command)
+app.command("tag")(tag_command)
+app.command("evaluate")(evaluate_command)
+app.command("recipes")(recipes_command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"spanwright {spanwright.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command; 0 done, 1 the work failed, 2 the input or the call was wrong."""
+    try:
+        app()
+    except SpanwrightError as error:
+        typer.secho(f"error: {error}", err=True, fg="red")
+        sys.exit(2 if isinstance(error, InputError) else 1)
+    except BrokenPipeError:
+        # The reader of our output has gone, as `head` does. Python would complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

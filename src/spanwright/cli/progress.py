@@ -1,0 +1,116 @@
+"""What the user sees of a training: data before it, a bar during it, a table after it."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from spanwright.evaluation import Scores
+from spanwright.evaluation.table import render
+from spanwright.training.data import SplitReport
+from spanwright.training.loop import RunResult
+from spanwright.training.setup import Setup
+
+_LOSSES = (
+    ("too_wide", "wider than the limit"),
+    ("cutting_words", "cut a word"),
+    ("discontinuous", "discontinuous"),
+    ("across_windows", "across a sentence border"),
+    ("repeated", "repeated in the file"),
+    ("second_types", "on a span with another type"),
+)
+
+
+class TrainingView:
+    """Draws the events of a run on the terminal."""
+
+    def __init__(self) -> None:
+        self.console = Console(stderr=True)
+        self._progress = Progress(
+            TextColumn("epoch {task.fields[epoch]}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%  loss {task.fields[loss]:.3f}"),
+            TextColumn("{task.fields[speed]:,.0f} words/s"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=self.console,
+        )
+        self._task = self._progress.add_task("train", total=1.0, epoch=1, loss=0.0, speed=0.0, visible=False)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def prepared(self, setup: Setup) -> None:
+        """Print data, model and what the candidates can reach."""
+        self.console.print(_data_table(setup.reports))
+        self.console.print(_types_table(setup.reports))
+        settings, network = setup.model.settings, setup.model.network
+        parameters = sum(parameter.numel() for parameter in network.parameters())
+        rates = ", ".join(f"{role} {rate:g}" for role, rate in settings.optimiser.learning_rates.items())
+        self.console.print(
+            f"training documents removed because they stand in dev or test: {setup.removed}\n"
+            f"recipe {settings.name}, encoder {settings.encoder.name}, {parameters / 1e6:.1f} M parameters\n"
+            f"candidate spans up to {settings.candidates.width_limit} words; decoding {settings.decoding}\n"
+            f"learning rates: {rates}"
+        )
+        self._progress.update(self._task, visible=True)
+
+    def warned(self, message: str) -> None:
+        """Print a warning."""
+        self.console.print(f"[yellow]warning:[/] {message}", markup=True, highlight=False)
+
+    def progressed(self, *, epoch: int, share: float, loss: float, words_per_second: float) -> None:
+        """Move the bar."""
+        self._progress.update(self._task, completed=share, epoch=epoch, loss=loss, speed=words_per_second)
+
+    def scored(self, *, epoch: int, scores: Scores, best: bool) -> None:
+        """Print the dev scores of an epoch."""
+        counts = scores.micro
+        self.console.print(
+            f"epoch {epoch}: dev precision {100 * counts.precision:.1f}  recall {100 * counts.recall:.1f}  "
+            f"F1 {100 * counts.f1:.1f}{'  (best so far)' if best else ''}",
+            highlight=False,
+        )
+
+    def summary(self, result: RunResult) -> None:
+        """Print the scores of the best model and where it is."""
+        for split, scores in result.scores.items():
+            table = render(scores)
+            table.title = f"{split}: {table.title}" if table.title else split
+            Console().print(table)
+        self.console.print(f"model: {result.folder / 'model'}", highlight=False)
+
+
+def _data_table(reports: dict[str, SplitReport]) -> Table:
+    """Documents, words and entities of each split, and the recall ceiling of its candidates."""
+    table = Table("", *reports, title="data", title_justify="left")
+    rows = [
+        ("documents", [f"{report.documents:,}" for report in reports.values()]),
+        ("words", [f"{report.words:,}" for report in reports.values()]),
+        ("entities", [f"{report.entities:,}" for report in reports.values()]),
+        ("recall ceiling", [f"{100 * report.ceiling:.2f} %" for report in reports.values()]),
+        ("- of unknown type", [str(report.unknown_types.total()) for report in reports.values()]),
+    ]
+    rows += [
+        (f"- {words}", [str(getattr(report, name)) for report in reports.values()]) for name, words in _LOSSES
+    ]
+    rows.append(("words shortened", [str(report.shortened_words) for report in reports.values()]))
+    for name, values in rows:
+        table.add_row(name, *values)
+    return table
+
+
+def _types_table(reports: dict[str, SplitReport]) -> Table:
+    """Entities per type of each split."""
+    table = Table("type", *reports, title="entities per type", title_justify="left")
+    for name in sorted({type_ for report in reports.values() for type_ in report.types}):
+        table.add_row(name, *(f"{report.types[name]:,}" for report in reports.values()))
+    return table

@@ -1,0 +1,113 @@
+"""`spanwright tag`: find entities in files, folders or standard input."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from glob import has_magic
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+from spanwright.cli.reading import FORMAT_HELP, report
+from spanwright.corpora.files import FORMATS, named, stream, write, write_stream, writer_for
+from spanwright.corpora.format import ReadingLog
+from spanwright.errors import InputError
+from spanwright.text import Document
+
+STANDARD_STREAM = "-"
+
+
+def tag_command(
+    model: Annotated[Path, typer.Argument(help="A model directory, such as RUN/model.")],
+    inputs: Annotated[
+        list[str], typer.Argument(help="Files, folders or globs; `-` reads one text per line.")
+    ],
+    out: Annotated[
+        str, typer.Option(help="Output file, a folder for the brat format, or `-` for JSON lines.")
+    ] = STANDARD_STREAM,
+    format: Annotated[
+        str | None,
+        typer.Option(help=f"Output format: {', '.join(FORMATS)}; by the ending of OUT unless given."),
+    ] = None,
+    input_format: Annotated[str | None, typer.Option(help=f"Format of the inputs: {FORMAT_HELP}.")] = None,
+    lossy: Annotated[
+        bool, typer.Option("--lossy", help="Leave out what the output format cannot express.")
+    ] = False,
+) -> None:
+    """Find the entities of texts. Offsets count characters of the untouched text.
+
+    Example: spanwright tag runs/plain/model abstracts/*.txt --out tagged.jsonl
+    """
+    paths = _expand(inputs)
+    to_stream = out == STANDARD_STREAM
+    target = named(format or "jsonl") if to_stream else writer_for(Path(out), format)
+
+    from spanwright.predicting.tagger import load
+
+    tagger = load(model)
+    log = ReadingLog()
+    tagged = _counted(tagger.tag(_documents(paths, input_format, log)))
+    if to_stream:
+        write_stream(tagged, sys.stdout, target)
+    else:
+        losses: list[str] = []
+        write(tagged, out, format=target.name, lossy=lossy, losses=losses)
+        for loss in losses:
+            typer.echo(f"left out: {loss}", err=True)
+    report(log)
+
+
+def _expand(inputs: list[str]) -> list[Path]:
+    """Input paths with globs expanded; a folder that is no corpus itself stands for its files."""
+    return [file for item in inputs for match in _matches(Path(item)) for file in _files(match)]
+
+
+def _matches(path: Path) -> list[Path]:
+    """The path itself, or what it matches when it is a pattern that the shell has left alone."""
+    if path.exists() or not has_magic(str(path)):
+        return [path]
+    matches = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+    if not matches:
+        raise InputError(f"{path}: no file matches")
+    return matches
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir() or any(path.rglob("*.ann")):
+        return [path]
+    files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+    if not files:
+        raise InputError(f"{path}: the folder has no file")
+    return files
+
+
+def _documents(paths: list[Path], format: str | None, log: ReadingLog) -> Iterator[Document]:
+    for path in paths:
+        if str(path) == STANDARD_STREAM:
+            yield from _lines()
+        else:
+            yield from stream(path, log, format=format)
+
+
+def _lines() -> Iterator[Document]:
+    for number, line in enumerate(sys.stdin, start=1):
+        yield Document(id=f"line-{number}", text=line.rstrip("\r\n"), generated_id=True)
+
+
+def _counted(documents: Iterable[Document]) -> Iterator[Document]:
+    """Hand documents on and show on stderr how many there were."""
+    columns = (
+        TextColumn("{task.completed:,.0f} documents, {task.fields[entities]:,} entities"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("tag", total=None, entities=0)
+        entities = 0
+        for document in documents:
+            entities += len(document.entities)
+            progress.update(task, advance=1, entities=entities)
+            yield document

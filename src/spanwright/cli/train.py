@@ -1,0 +1,53 @@
+"""`spanwright train`: train a recipe on corpus files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spanwright.cli.reading import FORMAT_HELP, read_and_report
+
+
+def train_command(
+    recipe: Annotated[str, typer.Argument(help="A recipe (see `spanwright recipes`) or a TOML file.")],
+    train: Annotated[list[Path], typer.Option(help="Training files; may be repeated.")],
+    dev: Annotated[list[Path], typer.Option(help="Files that choose the best model; may be repeated.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run; the model goes to OUT/model.")],
+    test: Annotated[list[Path] | None, typer.Option(help="Files to score the best model on.")] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="Encoder: minilm, a folder, or a Hugging Face id.")
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting as key=value, such as training.epochs=3; may be repeated."),
+    ] = None,
+    format: Annotated[str | None, typer.Option(help=f"Format of all files: {FORMAT_HELP}.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at anything that cannot be read.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+) -> None:
+    """Train a recipe and keep the model that scores best on the dev files.
+
+    Example: spanwright train plain --train train.tsv --dev dev.tsv --test test.tsv --out runs/plain
+    """
+    corpora = [
+        read_and_report(paths, format=format, strict=strict).documents for paths in (train, dev, test or [])
+    ]
+
+    from spanwright.cli.progress import TrainingView
+    from spanwright.settings import load_settings
+    from spanwright.training.loop import train as run
+
+    settings = load_settings(recipe, [*([f"encoder.name={encoder}"] if encoder else []), *(changes or [])])
+    with TrainingView() as view:
+        result = run(
+            settings,
+            train=corpora[0],
+            dev=corpora[1],
+            test=corpora[2],
+            out=out,
+            resume=resume,
+            watcher=view,
+        )
+    view.summary(result)

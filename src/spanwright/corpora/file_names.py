@@ -1,0 +1,33 @@
+"""Ids of documents as safe file names, and back."""
+
+from __future__ import annotations
+
+import hashlib
+from urllib.parse import quote, unquote
+
+_SAFE = "#+,=@"
+_LONGEST = 200
+
+
+def file_name(id: str) -> str:
+    """A file name, without an ending, that no other id has and that stays in its folder.
+
+    Everything but letters, digits and harmless signs of ASCII becomes `%` and its bytes; so does a dot at
+    the beginning, which would hide the file or lead out of the folder. A long name is cut and gets a digest.
+    """
+    name = quote(id, safe=_SAFE, errors="surrogatepass")
+    if name.startswith("."):
+        name = f"%2E{name[1:]}"
+    if len(name) > _LONGEST:
+        digest = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        name = f"{name[:_LONGEST]}~{digest}"
+    return name or "%"
+
+
+def id_of_file_name(name: str) -> str:
+    """The id that `file_name` made a name of; any other name is an id as it is."""
+    try:
+        id = unquote(name, errors="surrogatepass")
+    except UnicodeDecodeError:
+        return name
+    return id if file_name(id) == name else name

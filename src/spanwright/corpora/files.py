@@ -1,0 +1,151 @@
+"""Reading and writing corpus files: the one door between files and documents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from spanwright.corpora import brat, columns, genia_jsonl, conll04, jsonl, plain_text, pubtator, scierc
+from spanwright.corpora.format import Format, ReadingLog
+from spanwright.errors import InputError
+from spanwright.text import Document
+
+FORMATS: dict[str, Format] = {
+    module.FORMAT.name: module.FORMAT
+    for module in (jsonl, genia_jsonl, scierc, conll04, pubtator, brat, columns, plain_text)
+}
+"""In the order in which they are tried on an unknown file: the strictest tests first."""
+
+_HEAD_BYTES = 65536
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Documents read into memory, and the log of their reading."""
+
+    documents: list[Document]
+    log: ReadingLog
+
+
+def read(*paths: str | Path, format: str | None = None, strict: bool = False) -> Corpus:
+    """Read corpus files into memory.
+
+    The format is recognised from each file unless given. What cannot be read is in `log.problems`;
+    with `strict`, the first of them is raised as an error.
+    """
+    log = ReadingLog()
+    documents = [document for path in paths for document in stream(path, log, format=format)]
+    if strict and log.problems:
+        raise InputError(f"{log.problems[0]} ({len(log.problems)} problems in all)")
+    return Corpus(documents, log)
+
+
+def stream(path: str | Path, log: ReadingLog, *, format: str | None = None) -> Iterator[Document]:
+    """Yield the documents of one file or folder one by one; problems and counts go into the log."""
+    path = Path(path)
+    return (log.accept(document) for document in reader_of(path, format).read(path, log))
+
+
+def reader_of(path: Path, format: str | None = None) -> Format:
+    """The format to read a path with: the one named, else the one recognised from the file."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    if format is not None:
+        return named(format)
+    head = "" if path.is_dir() else _head(path)
+    for candidate in FORMATS.values():
+        if candidate.recognises(path, head):
+            return candidate
+    raise InputError(f"{path}: the format was not recognised; name one with --format: {', '.join(FORMATS)}")
+
+
+def named(name: str) -> Format:
+    """The format of that name."""
+    if name not in FORMATS:
+        raise InputError(f"unknown format {name!r}; legal are {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def _head(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(_HEAD_BYTES).decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+
+
+def writer_for(path: Path, format: str | None = None) -> Format:
+    """The format to write a path in: the one named, else by the ending of the path."""
+    if format is not None:
+        return named(format)
+    for candidate in FORMATS.values():
+        if path.name.lower().endswith(candidate.suffixes):
+            return candidate
+    endings = ", ".join(f"{f.suffixes[0]} ({f.name})" for f in FORMATS.values() if f.suffixes)
+    raise InputError(
+        f"{path}: the ending does not tell the format; legal are {endings}, or name one with --format"
+    )
+
+
+def write(
+    documents: Iterable[Document],
+    path: str | Path,
+    *,
+    format: str | None = None,
+    lossy: bool = False,
+    losses: list[str] | None = None,
+) -> None:
+    """Write documents to a file, or to a folder for formats of several files.
+
+    What the format cannot express (nested entities in a column file, say) is an error that names the
+    entity, unless `lossy`: then it is left out and a line for each goes into `losses`. A file appears
+    under its name only when it is complete.
+    """
+    path = Path(path)
+    target = writer_for(path, format)
+    checked = _expressible(documents, target, lossy, losses)
+    if target.serialise_folder is not None:
+        _write_folder(checked, path, target)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial")
+    with partial.open("w", encoding="utf-8", newline="") as file:
+        write_stream(checked, file, target)
+    os.replace(partial, path)
+
+
+def write_stream(documents: Iterable[Document], stream: TextIO, format: Format) -> None:
+    """Write documents to an open text stream as they come."""
+    if format.serialise is None:
+        raise InputError(f"the format {format.name!r} is a folder of files and cannot go to a stream")
+    for chunk in format.serialise(documents):
+        stream.write(chunk)
+
+
+def _expressible(
+    documents: Iterable[Document], format: Format, lossy: bool, losses: list[str] | None
+) -> Iterator[Document]:
+    for document in documents:
+        for loss in format.losses(document):
+            if not lossy:
+                raise InputError(
+                    f"{format.name} cannot express {loss}; choose another format or allow losses with --lossy"
+                )
+            if losses is not None:
+                losses.append(loss)
+        yield document
+
+
+def _write_folder(documents: Iterable[Document], folder: Path, format: Format) -> None:
+    if format.serialise_folder is None:
+        raise InputError(f"the format {format.name!r} is written as one file")
+    folder.mkdir(parents=True, exist_ok=True)
+    written: set[str] = set()
+    for document in documents:
+        for name, text in format.serialise_folder(document):
+            if name in written:
+                raise InputError(
+                    f"{folder / name}: two documents have the id {document.id!r}; legal are distinct ids"
+                )
+            written.add(name)
+            (folder / name).write_text(text, encoding="utf-8", newline="")

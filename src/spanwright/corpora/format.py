@@ -1,0 +1,85 @@
+"""What a corpus format is, and the log in which readers put what they could not use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spanwright.text import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in a corpus file that could not be read as it stands."""
+
+    path: str
+    line: int
+    """Counted from 1; 0 when the whole file is meant."""
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.reason}"
+
+
+@dataclass(slots=True)
+class ReadingLog:
+    """Counts and problems of a reading. Nothing is dropped without an entry here.
+
+    `*_read` counts what came out in documents, `*_rejected` what the file holds and documents do not; their
+    sum is what the file holds. A problem without a rejection is a remark: the data was kept.
+    """
+
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What was decided about a file as a whole, such as the tag scheme that was detected."""
+    documents_read: int = 0
+    documents_rejected: int = 0
+    entities_read: int = 0
+    entities_rejected: int = 0
+
+    def remark(self, path: Path, line: int, reason: str) -> None:
+        """Note a peculiarity of data that is kept."""
+        self.problems.append(Problem(str(path), line, reason))
+
+    def reject_entity(self, path: Path, line: int, reason: str) -> None:
+        """Note an annotation that is left out."""
+        self.entities_rejected += 1
+        self.remark(path, line, reason)
+
+    def reject_document(self, path: Path, line: int, reason: str, *, entities: int = 0) -> None:
+        """Note a document that is left out, with the number of annotations lost with it."""
+        self.documents_rejected += 1
+        self.entities_rejected += entities
+        self.remark(path, line, reason)
+
+    def accept(self, document: Document) -> Document:
+        """Count a document that is handed on."""
+        self.documents_read += 1
+        self.entities_read += len(document.entities)
+        return document
+
+
+Reader = Callable[[Path, ReadingLog], Iterator[Document]]
+Serialiser = Callable[[Iterable[Document]], Iterator[str]]
+FolderSerialiser = Callable[[Document], Iterator[tuple[str, str]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One corpus format: how to recognise, read and write it, and what it cannot express."""
+
+    name: str
+    description: str
+    suffixes: tuple[str, ...]
+    """File endings, lower case with the dot, by which an output path chooses this format."""
+    recognises: Callable[[Path, str], bool]
+    """Given the path and the beginning of the text ('' for a folder): is it this format?"""
+    read: Reader
+    """Yields the documents of one file (or folder) as a stream, problems into the log."""
+    serialise: Serialiser | None = None
+    """Chunks of the text of one output file; None when the format cannot be written as one file."""
+    serialise_folder: FolderSerialiser | None = None
+    """(file name, text) of the files of one document; None when the format is one file."""
+    losses: Callable[[Document], Iterator[str]] = lambda document: iter(())
+    """One line for each thing of a document that the format cannot express, naming the entity."""

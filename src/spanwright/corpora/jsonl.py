@@ -1,0 +1,197 @@
+"""The library's own document form: one JSON object a line, which holds everything a `Document` does.
+
+    {"id": "8701013", "text": "Famotidine and delirium", "entities": [{"start": 0, "end": 10, "type": "Chemical"}]}
+
+Offsets count characters and are half open. Only `text` is needed. Entities may have `fragments`, `concepts` and
+a `confidence`; documents may have `words` and `sentences` (lists of [start, end]), `corpus`, `metadata` and
+`generated_id`. Other keys of a document are kept in its metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from spanwright.corpora.format import Format, ReadingLog
+from spanwright.corpora.ids import Ids
+from spanwright.corpora.records import Record, first_keys, given_id, json_lines, other_keys, write_record
+from spanwright.corpora.standoff import remark_other_mention
+from spanwright.errors import InputError
+from spanwright.text import Document, Entity, Range
+
+_SUFFIX = ".jsonl"
+_KEYS = frozenset(("id", "text", "entities", "words", "sentences", "corpus", "metadata", "generated_id"))
+_ENTITY_KEYS = frozenset(("start", "end", "type", "fragments", "concepts", "confidence", "text"))
+_TOKEN_KEYS = frozenset(("tokens", "entity_mentions", "ner"))
+"""Keys of the JSON formats of tokens, some of which have a text besides."""
+
+
+def recognises(path: Path, head: str) -> bool:
+    """Whether the first line is an object with a text and without tokens, or an empty file is named so."""
+    if not head.strip():
+        return path.name.lower().endswith(_SUFFIX)
+    keys = first_keys(head)
+    return "text" in keys and keys.isdisjoint(_TOKEN_KEYS)
+
+
+def read(path: Path, log: ReadingLog) -> Iterator[Document]:
+    """Yield the documents of a file, one a line; a wrong entity is rejected alone, a wrong document whole."""
+    ids = Ids(path, log)
+    extra: set[str] = set()
+    for line, record in json_lines(path, log):
+        extra.update(other_keys(record, _KEYS))
+        try:
+            document = _document(record, *ids.take(given_id(record, "id"), line))
+        except InputError as error:
+            found = record.get("entities")
+            log.reject_document(path, line, str(error), entities=len(found) if isinstance(found, list) else 0)
+            continue
+        yield _with_entities(document, record.get("entities") or [], path, line, log)
+    if extra:
+        log.notes.append(f"{path}: keys that are not read but kept as metadata: {', '.join(sorted(extra))}")
+
+
+def _document(record: Record, id: str, generated: bool) -> Document:
+    """The document of a record without its entities."""
+    text = _checked(record, "text", str, "a string")
+    _checked(record, "entities", list, "a list", [])
+    metadata = _checked(record, "metadata", dict, "an object", {})
+    return Document(
+        id,
+        text,
+        words=_ranges(record, "words"),
+        sentences=_ranges(record, "sentences"),
+        corpus=_checked(record, "corpus", str, "a string", None),
+        generated_id=_checked(record, "generated_id", bool, "true or false", False) or generated,
+        metadata=other_keys(record, _KEYS) | metadata,
+    )
+
+
+_REQUIRED = object()
+
+
+def _checked(record: Record, key: str, kind: type | tuple[type, ...], legal: str, default: Any = _REQUIRED) -> Any:
+    """The value of a key, if it is of a kind; a key that is absent or null has its default."""
+    value = record.get(key)
+    if value is None and default is not _REQUIRED:
+        return default
+    if value is None and key not in record:
+        raise InputError(f"the key {key!r} is missing; legal is {legal}")
+    if not isinstance(value, kind):
+        raise InputError(f"{key!r} is {value!r:.80}; legal is {legal}")
+    return value
+
+
+def _ranges(record: Record, key: str) -> tuple[Range, ...] | None:
+    value = record.get(key)
+    if value is None:
+        return None
+    ranges = value if isinstance(value, list) else [value]
+    for each in ranges:
+        if not isinstance(each, list) or [type(border) for border in each] != [int, int]:
+            raise InputError(f"{key!r} holds {each!r:.80}; legal are lists [start, end] of whole numbers")
+    return tuple((start, end) for start, end in ranges)
+
+
+def _with_entities(document: Document, values: list[Any], path: Path, line: int, log: ReadingLog) -> Document:
+    """The document with those of its entities that are right."""
+    found: list[tuple[Entity, Record]] = []
+    for number, value in enumerate(values):
+        try:
+            found.append((_entity(value), value))
+        except InputError as error:
+            log.reject_entity(path, line, f"entity {number}: {error}")
+    try:
+        marked = document.with_entities(tuple(entity for entity, _ in found))
+    except InputError:
+        # Seldom taken: one entity at a time, to find out which are outside the text.
+        found = [each for each in found if _fits(each[0], document, path, line, log)]
+        marked = document.with_entities(tuple(entity for entity, _ in found))
+    for entity, value in found:
+        _remark_oddities(marked, entity, value, path, line, log)
+    return marked
+
+
+def _fits(entity: Entity, document: Document, path: Path, line: int, log: ReadingLog) -> bool:
+    try:
+        Document(document.id, document.text, (entity,))
+    except InputError as error:
+        log.reject_entity(path, line, str(error))
+        return False
+    return True
+
+
+def _remark_oddities(
+    document: Document, entity: Entity, value: Record, path: Path, line: int, log: ReadingLog
+) -> None:
+    if "text" in value:
+        remark_other_mention(entity, document.mention(entity), value["text"], path, line, log)
+    if extra := other_keys(value, _ENTITY_KEYS):
+        log.remark(path, line, f"an entity has keys that are not read: {', '.join(sorted(extra))}")
+
+
+def _entity(value: Any) -> Entity:
+    if not isinstance(value, dict):
+        raise InputError(f"{value!r:.80} was found; legal is an object")
+    concepts = _checked(value, "concepts", list, "a list of strings", [])
+    confidence = _checked(value, "confidence", (int, float), "a number", None)
+    if not all(isinstance(concept, str) for concept in concepts):
+        raise InputError(f"'concepts' is {concepts!r:.80}; legal is a list of strings")
+    if isinstance(confidence, bool) or (confidence is not None and not isfinite(confidence)):
+        raise InputError(f"'confidence' is {confidence!r}; legal is a finite number")
+    return Entity(
+        _whole_number(value, "start"),
+        _whole_number(value, "end"),
+        _checked(value, "type", str, "a string"),
+        fragments=_ranges(value, "fragments") or (),
+        concepts=tuple(concepts),
+        confidence=confidence,
+    )
+
+
+def _whole_number(value: Record, key: str) -> int:
+    number = _checked(value, key, int, "a whole number")
+    if isinstance(number, bool):
+        raise InputError(f"{key!r} is {number}; legal is a whole number")
+    return int(number)
+
+
+def serialise(documents: Iterable[Document]) -> Iterator[str]:
+    """One line for each document."""
+    for document in documents:
+        yield write_record(record_of(document), document.id) + "\n"
+
+
+def record_of(document: Document) -> Record:
+    """The JSON object of a document; what has its default is left out."""
+    record: Record = {
+        "id": document.id,
+        "text": document.text,
+        "entities": [_entity_record(entity) for entity in document.entities],
+    }
+    optional = {
+        "words": document.words,
+        "sentences": document.sentences,
+        "corpus": document.corpus,
+        "metadata": dict(document.metadata) or None,
+        "generated_id": document.generated_id or None,
+    }
+    return record | {key: value for key, value in optional.items() if value is not None}
+
+
+def _entity_record(entity: Entity) -> Record:
+    record: Record = {"start": entity.start, "end": entity.end, "type": entity.type}
+    optional = {"fragments": entity.fragments, "concepts": entity.concepts, "confidence": entity.confidence}
+    return record | {key: value for key, value in optional.items() if value not in ((), None)}
+
+
+FORMAT = Format(
+    name="jsonl",
+    description="one JSON document a line, with everything a document can hold",
+    suffixes=(_SUFFIX,),
+    recognises=recognises,
+    read=read,
+    serialise=serialise,
+)

@@ -1,0 +1,61 @@
+"""What the formats share that mark entities by character offsets beside the text: PubTator and BRAT."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from spanwright.corpora.format import ReadingLog
+from spanwright.text import Document, Entity
+
+_LEGAL_COLUMN = re.compile(r"[^\t\r\n\ud800-\udfff]+")
+_FLAT = str.maketrans("\t\n\r", "   ")
+_MOST_DIGITS = 15
+
+
+def whole_number(digits: str) -> int | None:
+    """The number written in ASCII digits; None for anything else, and for more digits than any file has."""
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS else None
+
+
+def is_column(text: str) -> bool:
+    """Whether a text can stand in a column of a tab-separated line of UTF-8."""
+    return _LEGAL_COLUMN.fullmatch(text) is not None
+
+
+def flat(mention: str) -> str:
+    """A mention as a column shows it: with blanks for tabs and line breaks."""
+    return mention.translate(_FLAT)
+
+
+def key(entity: Entity) -> str:
+    """Names an entity in metadata that belongs to it; an entity that was changed has another key."""
+    pieces = ";".join(f"{start} {end}" for start, end in entity.pieces)
+    return "\t".join((pieces, entity.type, *entity.concepts))
+
+
+def remark_other_mention(
+    entity: Entity, found: str, given: str, path: Path, line: int, log: ReadingLog
+) -> None:
+    """Note when the mention that a line gives is not what was found at its offsets."""
+    if given not in (found, flat(found)):
+        where = f"[{entity.start}, {entity.end})"
+        log.remark(
+            path, line, f"the mention is given as {given!r}, but {where} is {found!r}; offsets are kept"
+        )
+
+
+def named(document: Document, entity: Entity) -> str:
+    """An entity in the words of a loss."""
+    return (
+        f"{entity.type!r} {document.mention(entity)!r} at [{entity.start}, {entity.end}) "
+        f"of document {document.id!r}"
+    )
+
+
+def given_borders(document: Document) -> Iterator[str]:
+    """A loss for formats that cannot express words and sentences, when a document has them given."""
+    given = [name for name in ("words", "sentences") if getattr(document, name) is not None]
+    if given:
+        yield f"the given {' and '.join(given)} of document {document.id!r}"

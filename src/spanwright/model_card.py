@@ -1,0 +1,55 @@
+"""The README.md of a model directory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spanwright.labels import LabelSpace
+from spanwright.settings import Settings
+
+
+def model_card(settings: Settings, labels: LabelSpace, facts: dict[str, Any]) -> str:
+    """What a stranger must know to use a model: types, data, scores, settings, how to load it."""
+    sections = [
+        f"# {settings.name} on {settings.encoder.name}",
+        f"A named entity recognition model made with Spanwright. {settings.description}.",
+        "## Types\n\n" + "\n".join(f"- {name}" for name in labels.types),
+        "## Use\n\n```python\nimport spanwright\n\n"
+        'tagger = spanwright.load("path/of/this/folder")\n'
+        'for entity in tagger.tag("Your text.").entities:\n    print(entity)\n```',
+        _limits(settings),
+        _data(facts.get("data", {})),
+        _scores(facts.get("scores", {})),
+        "## Licence\n\nThe weights inherit the terms of the encoder and of the training corpora: check both.",
+    ]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _limits(settings: Settings) -> str:
+    return (
+        "## Limits\n\n"
+        f"Spans of up to {settings.candidates.width_limit} words are candidates; longer entities and "
+        f"discontinuous ones are never found. Overlaps in the answers: {settings.decoding}. Texts of any "
+        f"length are read in overlapping windows of {settings.windows.pieces} pieces."
+    )
+
+
+def _data(data: dict[str, Any]) -> str:
+    if not data:
+        return ""
+    rows = [
+        f"| {split} | {report['documents']} | {report['words']} | {report['entities']} |"
+        for split, report in data.items()
+    ]
+    return "\n".join(["## Data", "", "| split | documents | words | entities |", "|---|---|---|---|", *rows])
+
+
+def _scores(scores: dict[str, Any]) -> str:
+    if not scores:
+        return ""
+    rows = [
+        f"| {split} | {100 * s['precision']:.1f} | {100 * s['recall']:.1f} | {100 * s['f1']:.1f} |"
+        for split, s in scores.items()
+    ]
+    header = ["## Scores", "", "Strict: exact characters and type, every gold entity counted.", ""]
+    return "\n".join([*header, "| split | precision | recall | F1 |", "|---|---|---|---|", *rows])

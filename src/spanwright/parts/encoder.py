@@ -1,0 +1,72 @@
+"""The text encoder: a Hugging Face backbone that gives every word a state."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict
+from torch import Tensor, nn
+
+from spanwright.batches.batch import Batch
+from spanwright.parts.backbone import hidden_size
+from spanwright.parts.states import WordStates
+
+Pooling = Literal["ends", "first", "mean", "max"]
+
+
+class EncoderSettings(BaseModel):
+    """Which backbone, and how the pieces of a word become its state."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = "minilm"
+    """`minilm` (all-MiniLM-L6-v2, installed with Spanwright), a folder, or a Hugging Face model id."""
+    pooling: Pooling = "ends"
+    """`ends`: a span takes the first piece of its first word and the last piece of its last word."""
+    dropout: float | None = None
+    """Hidden dropout of the backbone while training; its own value when None."""
+
+
+class Encoder(nn.Module):
+    """Runs the backbone over padded pieces and gathers the states of packed words."""
+
+    def __init__(self, backbone: nn.Module, pooling: Pooling) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.pooling = pooling
+
+    @property
+    def width(self) -> int:
+        """Size of a state."""
+        return hidden_size(self.backbone)
+
+    @property
+    def config(self) -> Any:
+        """The backbone's configuration."""
+        return self.backbone.config
+
+    def forward(self, batch: Batch) -> WordStates:
+        """Word states of a batch."""
+        output = self.backbone(input_ids=batch.piece_ids, attention_mask=batch.piece_mask.long())
+        hidden: Tensor = output.last_hidden_state
+        return WordStates(*self._word_states(hidden.flatten(0, 1), batch), anchor=hidden[:, 0])
+
+    def _word_states(self, pieces: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Start and end states (words, width) from flattened piece states (windows * pieces, width)."""
+        if self.pooling in ("ends", "first"):
+            start = pieces.index_select(0, batch.first_piece)
+            return start, pieces.index_select(0, batch.last_piece) if self.pooling == "ends" else start
+        pooled = _pool(pieces, batch, "mean" if self.pooling == "mean" else "amax")
+        return pooled, pooled
+
+
+def _pool(pieces: Tensor, batch: Batch, reduction: Literal["mean", "amax"]) -> Tensor:
+    """(words, width): the mean or elementwise maximum over the pieces of each word."""
+    counts = batch.last_piece - batch.first_piece + 1
+    word = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
+    within = torch.arange(len(word), device=word.device) - (counts.cumsum(0) - counts)[word]
+    source = pieces.index_select(0, batch.first_piece[word] + within)
+    empty = pieces.new_zeros(len(counts), pieces.shape[1])
+    index = word[:, None].expand_as(source)
+    return empty.scatter_reduce(0, index, source, reduction, include_self=False)

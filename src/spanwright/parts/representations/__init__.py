@@ -1,0 +1,1 @@
+"""Span representations: word states and spans to span vectors."""

@@ -1,0 +1,1 @@
+"""Scorers: span vectors to scores, scores to losses and to predictions."""

@@ -1,0 +1,64 @@
+"""Softmax: every span has one type or none."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+from torch.nn import functional
+
+from spanwright.batches.batch import Golds
+from spanwright.parts.predictions import Predictions
+
+NONE = 0
+"""The class of spans that are no entity; type id t has the class t + 1."""
+
+
+class SoftmaxSettings(BaseModel):
+    """Settings of the softmax scorer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["softmax"] = "softmax"
+    hidden: tuple[int, ...] = ()
+    """Sizes of hidden layers, each with ReLU and dropout, between span vectors and classes."""
+    dropout: float = Field(default=0.2, ge=0, lt=1)
+    """Dropout behind each hidden layer."""
+    reduction: Literal["windows", "spans"] = "windows"
+    """Whether the summed cross entropy is divided by the number of windows or of spans."""
+
+
+class Softmax(nn.Module):
+    """An MLP with one class per type and one for no entity."""
+
+    def __init__(self, settings: SoftmaxSettings, *, vector_size: int, types: int) -> None:
+        super().__init__()
+        self.reduction = settings.reduction
+        layers: list[nn.Module] = []
+        for size in settings.hidden:
+            layers += [nn.Linear(vector_size, size), nn.ReLU(), nn.Dropout(settings.dropout)]
+            vector_size = size
+        self.layers = nn.Sequential(*layers, nn.Linear(vector_size, types + 1))
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """(spans, types + 1): logits, the first for no entity."""
+        logits: Tensor = self.layers(vectors)
+        return logits
+
+    def loss(self, logits: Tensor, golds: Golds, windows: int) -> Tensor:
+        """Cross entropy of all candidate spans. Of several types on one span, the last gold is learnt."""
+        targets = torch.full((len(logits),), NONE, device=logits.device)
+        targets[golds.span] = golds.type + 1
+        total = functional.cross_entropy(logits, targets, reduction="sum")
+        return total / (windows if self.reduction == "windows" else max(1, len(logits)))
+
+    def predict(self, logits: Tensor) -> Predictions:
+        """The spans whose best class is a type, with its probability."""
+        best = logits.argmax(dim=1)
+        found = best.nonzero().squeeze(1)
+        probabilities = logits.index_select(0, found).softmax(dim=1)
+        classes = best.index_select(0, found)
+        confidence = probabilities.gather(1, classes[:, None]).squeeze(1)
+        return Predictions(span=found, type=classes - 1, confidence=confidence)

@@ -1,0 +1,19 @@
+"""What the encoder hands on: a state for every word and one for every window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class WordStates:
+    """Encoder states of packed words."""
+
+    start: Tensor
+    """(words, width): the state of each word where it begins a span."""
+    end: Tensor
+    """(words, width): the state of each word where it ends a span."""
+    anchor: Tensor
+    """(windows, width): the state of the window's first special piece, such as [CLS]."""

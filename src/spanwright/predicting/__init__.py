@@ -1,0 +1,1 @@
+"""Using models on text."""

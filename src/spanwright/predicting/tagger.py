@@ -1,0 +1,153 @@
+"""The tagger: documents in, documents with entities out, as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+import torch
+
+from spanwright import artifact
+from spanwright.batches.batch import Batch
+from spanwright.batches.collate import collate
+from spanwright.batches.order import by_length
+from spanwright.batches.pieces import Integers
+from spanwright.batches.prepare import PreparedDocument, prepare, windows_of
+from spanwright.batches.windows import Window
+from spanwright.parts.decoding import decode
+from spanwright.text import Document, Entity
+
+Texts = Iterable[Document] | list[str] | Iterator[str]
+
+_CHUNK_CHARACTERS = 120_000
+"""Characters of documents that are sorted by length together: enough to leave little padding."""
+_BATCH_WINDOWS = 64
+_BATCH_PIECES = 2048
+
+
+def load(folder: str | Path) -> Tagger:
+    """Load a model directory, ready to tag text."""
+    return Tagger(artifact.load(folder))
+
+
+class Tagger:
+    """Tags texts and documents with a trained model."""
+
+    def __init__(self, model: artifact.TrainedModel) -> None:
+        self.model = model
+        self._plan = model.plan
+
+    @overload
+    def tag(self, source: str | Document) -> Document: ...
+
+    @overload
+    def tag(self, source: Texts) -> Iterator[Document]: ...
+
+    def tag(self, source: str | Document | Texts) -> Document | Iterator[Document]:
+        """Find the entities of a text or document, or of each of a stream of them.
+
+        A stream is worked through in bounded memory, and answers come in its order. Entities that a
+        document already has are replaced.
+        """
+        if isinstance(source, str | Document):
+            return self._tag_chunk([_as_document(source, 0)])[0]
+        return self._tag_stream(source)
+
+    def _tag_stream(self, source: Iterable[str | Document]) -> Iterator[Document]:
+        chunk: list[Document] = []
+        characters = 0
+        for number, item in enumerate(source):
+            document = _as_document(item, number)
+            chunk.append(document)
+            characters += len(document.text)
+            if characters >= _CHUNK_CHARACTERS:
+                yield from self._tag_chunk(chunk)
+                chunk, characters = [], 0
+        yield from self._tag_chunk(chunk)
+
+    @torch.inference_mode()
+    def _tag_chunk(self, documents: Sequence[Document]) -> list[Document]:
+        prepared = [prepare(document, self.model.pieces, self._plan) for document in documents]
+        special = self.model.pieces.special_count
+        windows = [
+            window
+            for index, item in enumerate(prepared)
+            for window in windows_of(item, index, self._plan, special)
+        ]
+        found = [self._predict(batch) for batch in self._batches(windows, prepared)]
+        return _with_entities(prepared, found, self.model)
+
+    def _batches(self, windows: list[Window], prepared: list[PreparedDocument]) -> Iterator[Batch]:
+        lengths = window_lengths(windows, prepared, self.model.pieces.special_count)
+        for positions in by_length(
+            lengths, np.arange(len(windows)), windows=_BATCH_WINDOWS, pieces=_BATCH_PIECES
+        ):
+            yield collate(
+                [windows[position] for position in positions],
+                prepared,
+                self.model.pieces,
+                width_limit=self._plan.width_limit,
+            )
+
+    def _predict(self, batch: Batch) -> tuple[np.ndarray, ...]:
+        """Document, first word, last word, type and confidence of the predictions of a batch."""
+        predictions = self.model.network.predict(batch.to(self._device))
+        spans = batch.spans
+        chosen = predictions.span.cpu()
+        window = spans.window[chosen]
+        offset = batch.word_offset[window]
+        columns = (batch.document[window], spans.first[chosen] + offset, spans.last[chosen] + offset)
+        return (*(column.numpy() for column in columns), *_arrays(predictions.type, predictions.confidence))
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self.model.network.parameters()).device
+
+
+def window_lengths(
+    windows: Sequence[Window], prepared: Sequence[PreparedDocument], special_count: int
+) -> Integers:
+    """(windows,): pieces of each window, with the special ones."""
+    lengths = [
+        starts[window.end] - starts[window.first] + special_count
+        for window in windows
+        for starts in (prepared[window.document].piece_starts,)
+    ]
+    return np.asarray(lengths, dtype=np.int64)
+
+
+def _arrays(*tensors: torch.Tensor) -> tuple[np.ndarray, ...]:
+    return tuple(tensor.cpu().numpy() for tensor in tensors)
+
+
+def _as_document(source: str | Document, number: int) -> Document:
+    if isinstance(source, Document):
+        return source
+    return Document(id=f"text-{number + 1}", text=source, generated_id=True)
+
+
+def _with_entities(
+    prepared: list[PreparedDocument], found: list[tuple[np.ndarray, ...]], model: artifact.TrainedModel
+) -> list[Document]:
+    """Decode the predictions of all documents at once and hang them on their documents."""
+    entities: list[list[Entity]] = [[] for _ in prepared]
+    if found:
+        document, first, last, type_, confidence = (
+            np.concatenate(column) for column in zip(*found, strict=True)
+        )
+        # Laid end to end, the documents' words do not overlap: one decoding serves them all.
+        sizes = np.asarray([len(item.words) for item in prepared])
+        shift = (np.cumsum(sizes) - sizes)[document]
+        for position in decode(first + shift, last + shift, type_, confidence, model.decoding):
+            words = prepared[document[position]].words
+            entities[document[position]].append(
+                Entity(
+                    start=int(words[first[position], 0]),
+                    end=int(words[last[position], 1]),
+                    type=model.labels.types[type_[position]],
+                    confidence=round(float(confidence[position]), 6),
+                )
+            )
+    return [item.document.with_entities(tuple(own)) for item, own in zip(prepared, entities, strict=True)]

@@ -1,0 +1,60 @@
+"""The offset-exact word splitter.
+
+Every character that is not white space belongs to exactly one word, so no text is ever lost. Letters and
+digits stay together (`p53`, `TNFα`), decimal numbers too (`2.5`); punctuation, hyphens and slashes are
+words of their own, because entity borders fall on them; Chinese characters and Japanese kana are one word
+each. Combining marks belong to the character before them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+from spanwright.text.document import Document, Range
+
+_ONE_CHARACTER_SCRIPTS = (
+    "\u2e80-\u2fdf"  # radicals
+    "\u3005-\u3007\u3021-\u3029"  # ideographic iteration mark and numerals
+    "\u3040-\u30ff\u31f0-\u31ff"  # kana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
+    "\U00020000-\U0003ffff"  # Han, supplementary planes
+)
+
+
+def words(document: Document) -> tuple[Range, ...]:
+    """The words of a document: those given by its corpus, else those the splitter finds."""
+    return document.words if document.words is not None else split(document.text)
+
+
+def split(text: str) -> tuple[Range, ...]:
+    """Half-open character ranges of the words of a text."""
+    return tuple(match.span() for match in _pattern().finditer(text))
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    marks = f"[{_combining_marks()}]*"
+    letter = rf"[^\W_{_ONE_CHARACTER_SCRIPTS}]"
+    return re.compile(
+        rf"\d+(?:[.,]\d+)+{marks}"  # 2.5 and 1,000
+        rf"|{letter}(?:{letter}|[{_combining_marks()}])*"
+        rf"|\S{marks}"
+    )
+
+
+@cache
+def _combining_marks() -> str:
+    """The inside of a character class with all combining marks of this Python's Unicode version."""
+    ranges: list[str] = []
+    start: int | None = None
+    # Marks begin at U+0300; above U+1E94A there are only the variation selectors.
+    for code in (*range(0x300, 0x1E950), *range(0xE00FF, 0xE01F1)):
+        is_mark = unicodedata.category(chr(code))[0] == "M"
+        if is_mark and start is None:
+            start = code
+        elif not is_mark and start is not None:
+            ranges.append(f"{chr(start)}-{chr(code - 1)}")
+            start = None
+    return "".join(ranges)

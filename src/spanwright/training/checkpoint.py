@@ -1,0 +1,131 @@
+"""Checkpoints: atomic, verified, exact.
+
+A checkpoint holds weights, optimiser state, the random state and the position in the run. It is written
+beside its place, flushed to the disk and renamed; a manifest with digests tells a whole one from a torn one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+
+from spanwright.artifact import sync
+from spanwright.errors import SpanwrightError
+
+_KEPT = 2
+"""Checkpoints that stay on disk: the newest, and one to fall back to."""
+_RANDOM_STATE = "random_state"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where in a run a checkpoint was taken."""
+
+    epoch: int = 0
+    batch: int = 0
+    """Batches of the epoch that are done."""
+    step: int = 0
+    best_f1: float = -1.0
+    best_epoch: int = -1
+    journal_size: int = 0
+
+
+class CheckpointError(SpanwrightError):
+    """A checkpoint could not be written."""
+
+
+def save_checkpoint(
+    folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer, position: Position
+) -> None:
+    """Write `folder/step-N` and remove all but the newest checkpoints."""
+    place = folder / f"step-{position.step:09d}"
+    partial = folder / ".partial"
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        _write(partial, network, optimiser, position)
+        shutil.rmtree(place, ignore_errors=True)
+        partial.rename(place)
+        sync(folder)
+    except (OSError, safetensors.SafetensorError) as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise CheckpointError(
+            f"{place}: the checkpoint could not be written: {error}. Earlier checkpoints are unharmed: "
+            f"make room and continue with --resume"
+        ) from error
+    for old in _newest_first(folder)[_KEPT:]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def load_checkpoint(
+    folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer
+) -> tuple[Position | None, list[str]]:
+    """Restore the newest whole checkpoint; None when there is none. Torn ones are named in warnings."""
+    warnings: list[str] = []
+    for place in _newest_first(folder):
+        if reason := _flaw(place):
+            warnings.append(f"{place}: {reason}; the checkpoint before it is used")
+            continue
+        network.load_state_dict(safetensors.torch.load_file(place / "model.safetensors"))
+        _restore(safetensors.torch.load_file(place / "optimiser.safetensors"), network, optimiser)
+        return Position(**json.loads((place / "position.json").read_text())), warnings
+    return None, warnings
+
+
+def _newest_first(folder: Path) -> list[Path]:
+    return sorted(folder.glob("step-*"), reverse=True)
+
+
+def _write(place: Path, network: nn.Module, optimiser: torch.optim.Optimizer, position: Position) -> None:
+    safetensors.torch.save_file(dict(network.state_dict()), place / "model.safetensors")
+    safetensors.torch.save_file(_optimiser_tensors(network, optimiser), place / "optimiser.safetensors")
+    (place / "position.json").write_text(json.dumps(asdict(position)))
+    digests = {file.name: _digest(file) for file in sorted(place.iterdir())}
+    (place / "manifest.json").write_text(json.dumps(digests))
+    for file in place.iterdir():
+        sync(file)
+    sync(place)
+
+
+def _optimiser_tensors(network: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    tensors = {
+        f"{key}/{name}": value
+        for name, parameter in network.named_parameters()
+        for key, value in optimiser.state.get(parameter, {}).items()
+    }
+    return {**tensors, _RANDOM_STATE: torch.get_rng_state()}
+
+
+def _restore(tensors: dict[str, Tensor], network: nn.Module, optimiser: torch.optim.Optimizer) -> None:
+    torch.set_rng_state(tensors.pop(_RANDOM_STATE))
+    parameters = dict(network.named_parameters())
+    optimiser.state.clear()
+    for name, value in tensors.items():
+        key, _, parameter = name.partition("/")
+        optimiser.state[parameters[parameter]][key] = value
+
+
+def _flaw(place: Path) -> str | None:
+    """What is wrong with a checkpoint on disk; None for a whole one."""
+    manifest = place / "manifest.json"
+    try:
+        digests = json.loads(manifest.read_text())
+    except (OSError, ValueError):
+        return "manifest.json is missing or torn"
+    for name, digest in digests.items():
+        file = place / name
+        if not file.is_file() or _digest(file) != digest:
+            return f"{name} is missing or torn"
+    return None
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "blake2b").hexdigest()

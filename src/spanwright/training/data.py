@@ -1,0 +1,148 @@
+"""Training and evaluation data as a model sees them, and the truth about what it can reach of them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from spanwright.batches.pieces import Integers, PieceEncoder
+from spanwright.batches.prepare import (
+    GoldWords,
+    PreparedDocument,
+    WindowPlan,
+    gold_words,
+    prepare,
+    windows_of,
+)
+from spanwright.batches.windows import Window
+from spanwright.labels import LabelSpace
+from spanwright.parts.decoding import Decoding
+from spanwright.text import Document, words
+
+_COVERED = 0.995
+"""Share of the training entities that an automatic width limit covers."""
+
+
+@dataclass(slots=True)
+class SplitReport:
+    """What a split holds, and how much of it a model with these candidates can find at best."""
+
+    documents: int = 0
+    words: int = 0
+    entities: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+    reachable: int = 0
+    """Entities that are candidate spans of a known type: the recall ceiling, as a count."""
+    too_wide: int = 0
+    cutting_words: int = 0
+    discontinuous: int = 0
+    unknown_types: Counter[str] = field(default_factory=Counter)
+    across_windows: int = 0
+    """Entities that no window holds, as a sentence border runs through them."""
+    repeated: int = 0
+    """Entities that stand in the file twice with the same type."""
+    second_types: int = 0
+    """Entities on a span that has another type too."""
+    shortened_words: int = 0
+    """Words too long for a window, of which the encoder sees both ends."""
+
+    @property
+    def ceiling(self) -> float:
+        """The highest recall that the candidates allow."""
+        return self.reachable / self.entities if self.entities else 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        plain = {key: dict(value) if isinstance(value, Counter) else value for key, value in values.items()}
+        return {**plain, "ceiling": self.ceiling}
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A split, prepared: its documents, windows, golds and report."""
+
+    documents: list[PreparedDocument]
+    windows: list[Window]
+    golds: list[Integers]
+    """(golds, 3) first word, last word and type of each document."""
+    report: SplitReport
+
+
+def prepare_split(
+    documents: Sequence[Document], pieces: PieceEncoder, plan: WindowPlan, labels: LabelSpace
+) -> Split:
+    """Prepare the documents of a split and count what is in them."""
+    report = SplitReport(documents=len(documents))
+    split = Split([], [], [], report)
+    for index, document in enumerate(documents):
+        prepared = prepare(document, pieces, plan)
+        windows = windows_of(prepared, index, plan, pieces.special_count)
+        golds = gold_words(prepared, labels)
+        _count(report, prepared, windows, golds, plan.width_limit)
+        split.documents.append(prepared)
+        split.windows.extend(windows)
+        split.golds.append(golds.rows)
+    return split
+
+
+def _count(
+    report: SplitReport, prepared: PreparedDocument, windows: list[Window], golds: GoldWords, limit: int
+) -> None:
+    entities = prepared.document.entities
+    rows = golds.rows
+    narrow = rows[rows[:, 1] - rows[:, 0] < limit]
+    reachable = sum(int(window.owns(narrow[:, 0], narrow[:, 1]).sum()) for window in windows)
+    report.words += len(prepared.words)
+    report.shortened_words += prepared.shortened
+    report.entities += len(entities)
+    report.types.update(entity.type for entity in entities)
+    report.reachable += reachable
+    report.too_wide += len(rows) - len(narrow)
+    report.across_windows += len(narrow) - reachable
+    report.cutting_words += len(golds.cutting)
+    report.discontinuous += len(golds.discontinuous)
+    report.unknown_types.update(entity.type for entity in golds.unknown)
+    unfit = len(golds.cutting) + len(golds.discontinuous) + len(golds.unknown)
+    report.repeated += len(entities) - unfit - len(rows)
+    report.second_types += len(rows) - len(np.unique(rows[:, :2], axis=0))
+
+
+def automatic_width_limit(documents: Sequence[Document]) -> int:
+    """The number of words that covers 99.5 % of the entities."""
+    widths = sorted(width for document in documents for width in _widths(document))
+    return widths[math.ceil(_COVERED * len(widths)) - 1] if widths else 1
+
+
+def _widths(document: Document) -> list[int]:
+    """Words that each entity touches."""
+    if not document.entities:
+        return []
+    ranges = np.asarray(words(document), dtype=np.int64).reshape(-1, 2)
+    starts = [entity.start for entity in document.entities]
+    ends = [entity.end for entity in document.entities]
+    first = np.searchsorted(ranges[:, 1], starts, side="right")
+    behind = np.searchsorted(ranges[:, 0], ends, side="left")
+    return [max(1, int(width)) for width in behind - first]
+
+
+def automatic_decoding(documents: Sequence[Document]) -> Decoding:
+    """The strictest rule that all annotated entities obey."""
+    nested = False
+    for document in documents:
+        spans = sorted({(entity.start, -entity.end) for entity in document.entities})
+        nested |= len(spans) < len({entity.key for entity in document.entities})
+        open_ends: list[int] = []
+        for start, negative_end in spans:
+            while open_ends and open_ends[-1] <= start:
+                open_ends.pop()
+            if open_ends and -negative_end > open_ends[-1]:
+                return "nested"
+            nested |= bool(open_ends)
+            open_ends.append(-negative_end)
+    return "non-crossing" if nested else "flat"

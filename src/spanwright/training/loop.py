@@ -1,0 +1,274 @@
+"""The one training loop, from the first batch to the scored model."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.nn.utils import clip_grad_norm_
+
+from spanwright import artifact
+from spanwright.artifact import TrainedModel
+from spanwright.batches.collate import Sampling, collate
+from spanwright.batches.order import training_order
+from spanwright.batches.pieces import Integers
+from spanwright.corpora import files
+from spanwright.errors import InputError
+from spanwright.evaluation import Scores, evaluate
+from spanwright.predicting.tagger import Tagger, window_lengths
+from spanwright.settings import Settings, load_settings
+from spanwright.text import Document
+from spanwright.training.checkpoint import Position, load_checkpoint, save_checkpoint
+from spanwright.training.journal import Journal
+from spanwright.training.objective import check_terms, total, weights_at
+from spanwright.training.optimiser import make_optimiser, rate_factor, set_rates
+from spanwright.training.setup import Documents, Setup, provenance, set_up
+from spanwright.training.watcher import Silent, Watcher
+
+Source = str | Path | Iterable[str | Path | Document]
+_JOURNAL_STEPS = 20
+"""Steps between loss lines in the journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A finished run: its folder, its best model and how that scored."""
+
+    folder: Path
+    model: TrainedModel
+    scores: dict[str, Scores]
+
+
+def train(
+    recipe: str | Settings,
+    *,
+    train: Source,
+    dev: Source,
+    test: Source = (),
+    out: str | Path,
+    resume: bool = False,
+    watcher: Watcher | None = None,
+) -> RunResult:
+    """Train a recipe and keep the model with the best dev F1 in `out/model`.
+
+    `train`, `dev` and `test` are files, or documents. With `resume`, a run that was interrupted goes on
+    from its last checkpoint and ends with the same weights as if it had not been.
+    """
+    settings = recipe if isinstance(recipe, Settings) else load_settings(recipe)
+    documents = {"train": _documents(train), "dev": _documents(dev), "test": _documents(test)}
+    folder = Path(out)
+    _check_folder(folder, resume)
+    torch.set_flush_denormal(True)
+    setup = set_up(settings, documents["train"], documents["dev"], documents["test"])
+    _open_folder(folder, provenance(setup, documents), resume)
+    run = _Run(setup, folder, watcher or Silent())
+    run.start(resume)
+    run.finish_epochs()
+    return run.result()
+
+
+class _Run:
+    """The state of a run between its steps."""
+
+    def __init__(self, setup: Setup, folder: Path, watcher: Watcher) -> None:
+        self.setup = setup
+        self.folder = folder
+        self.watcher = watcher
+        self.settings = setup.model.settings
+        self.network = setup.model.network
+        self.optimiser = make_optimiser(self.network.roles(), self.settings.optimiser)
+        self.position = Position()
+        self.lengths = window_lengths(
+            setup.train.windows, setup.train.documents, setup.model.pieces.special_count
+        )
+        check_terms(self.settings.objective, self.network.terms)
+
+    def start(self, resume: bool) -> None:
+        """Begin, or take up the run at its last checkpoint."""
+        self.watcher.prepared(self.setup)
+        warnings = list(self.setup.warnings)
+        if resume:
+            position, torn = load_checkpoint(self.folder / "checkpoints", self.network, self.optimiser)
+            warnings += torn
+            self.position = position or self.position
+        for warning in warnings:
+            self.watcher.warned(warning)
+        self.journal = Journal(self.folder, size=self.position.journal_size)
+        if self.position.step == 0:
+            reports = {name: report.to_dict() for name, report in self.setup.reports.items()}
+            self.journal.write("data", removed=self.setup.removed, **reports)
+
+    def finish_epochs(self) -> None:
+        """Train the epochs that are left, unless patience ends first."""
+        patience = self.settings.training.patience
+        while self.position.epoch < self.settings.training.epochs:
+            if patience is not None and self.position.epoch - self.position.best_epoch > patience:
+                break
+            self._train_epoch()
+            self._score_epoch()
+            self._checkpoint()
+
+    def _train_epoch(self) -> None:
+        training, epoch = self.settings.training, self.position.epoch
+        batches = training_order(
+            self.lengths,
+            seed=training.seed,
+            epoch=epoch,
+            windows=training.batch_windows,
+            pieces=training.batch_pieces,
+        )
+        done = sum(len(batch) for batch in batches[: self.position.batch])
+        self.network.train()
+        meter = _Meter()
+        for group in _groups(batches, self.position.batch, training.accumulate):
+            size = sum(len(batch) for batch in group)
+            progress = (epoch + (done + size / 2) / len(self.lengths)) / training.epochs
+            loss = self._step(group, progress, meter)
+            done += size
+            self.position = replace(
+                self.position, batch=self.position.batch + len(group), step=self.position.step + 1
+            )
+            share = (epoch + done / len(self.lengths)) / training.epochs
+            self.watcher.progressed(epoch=epoch + 1, share=share, loss=loss, words_per_second=meter.speed)
+            if self.position.step % _JOURNAL_STEPS == 0:
+                self.journal.write("step", step=self.position.step, epoch=epoch + 1, loss=loss)
+            if training.checkpoint_steps and self.position.step % training.checkpoint_steps == 0:
+                self._checkpoint()
+        self.journal.time("epoch", epoch=epoch + 1, words_per_second=meter.speed, seconds=meter.seconds)
+
+    def _step(self, group: list[Integers], progress: float, meter: _Meter) -> float:
+        """One optimiser step over the batches of a group; the mean loss."""
+        settings = self.settings
+        weights = weights_at(
+            settings.objective, self.network.terms, epoch=self.position.epoch, progress=progress
+        )
+        set_rates(self.optimiser, rate_factor(progress, settings.optimiser.warmup))
+        mean = 0.0
+        for number, positions in enumerate(group):
+            batch = self._collate(positions, self.position.batch + number)
+            loss = total(self.network.losses(batch), weights) / len(group)
+            torch.autograd.backward(loss)
+            mean += loss.item()
+            meter.add(int(batch.word_counts.sum()))
+        clip_grad_norm_(self.network.parameters(), settings.optimiser.clip, foreach=True)
+        self.optimiser.step()
+        self.optimiser.zero_grad(set_to_none=True)
+        return mean
+
+    def _collate(self, positions: Integers, number: int) -> Any:
+        split, negatives = self.setup.train, self.settings.candidates.negatives
+        draw = (self.settings.training.seed, self.position.epoch, number)
+        batch = collate(
+            [split.windows[position] for position in positions],
+            split.documents,
+            self.setup.model.pieces,
+            width_limit=self.setup.model.plan.width_limit,
+            golds=split.golds,
+            sampling=None if negatives == "all" else Sampling(negatives, draw),
+        )
+        return batch.to(next(self.network.parameters()).device)
+
+    def _score_epoch(self) -> None:
+        """Score dev with the real decoder; keep the model if it is the best so far."""
+        epoch = self.position.epoch
+        scores = score(self.setup.model, self.setup.evaluation["dev"])
+        best = scores.micro.f1 > self.position.best_f1
+        self.journal.write("epoch", epoch=epoch + 1, best=best, dev=scores.to_dict())
+        if best:
+            self._save_model({"dev": scores})
+            self.position = replace(self.position, best_f1=scores.micro.f1, best_epoch=epoch)
+        self.position = replace(self.position, epoch=epoch + 1, batch=0)
+        self.watcher.scored(epoch=epoch + 1, scores=scores, best=best)
+
+    def _checkpoint(self) -> None:
+        self.position = replace(self.position, journal_size=self.journal.size)
+        save_checkpoint(self.folder / "checkpoints", self.network, self.optimiser, self.position)
+
+    def _save_model(self, scores: dict[str, Scores], model: TrainedModel | None = None) -> None:
+        facts = {
+            "data": {name: report.to_dict() for name, report in self.setup.reports.items()},
+            "scores": {name: entry.micro.to_dict() for name, entry in scores.items()},
+        }
+        artifact.save(replace(model or self.setup.model, facts=facts), self.folder / "model")
+
+    def result(self) -> RunResult:
+        """Score the best model on every evaluation split and write `scores.json`."""
+        model = artifact.load(self.folder / "model")
+        scores = {name: score(model, documents) for name, documents in self.setup.evaluation.items()}
+        self._save_model(scores, model)
+        summary = {name: entry.to_dict() for name, entry in scores.items()}
+        (self.folder / "scores.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+        return RunResult(self.folder, model, scores)
+
+
+class _Meter:
+    """Words per second since the beginning of an epoch."""
+
+    def __init__(self) -> None:
+        self.words = 0
+        self.started = time.perf_counter()
+
+    def add(self, words: int) -> None:
+        """Count words that have been trained on."""
+        self.words += words
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds since the start."""
+        return time.perf_counter() - self.started
+
+    @property
+    def speed(self) -> float:
+        """Words per second."""
+        return self.words / self.seconds
+
+
+def score(model: TrainedModel, documents: Documents) -> Scores:
+    """Strict scores of a model on annotated documents."""
+    model.network.eval()
+    return evaluate(documents, Tagger(model).tag(documents))
+
+
+def _groups(batches: list[Integers], start: int, size: int) -> Iterator[list[Integers]]:
+    for position in range(start, len(batches), size):
+        yield batches[position : position + size]
+
+
+def _documents(source: Source) -> list[Document]:
+    items = [source] if isinstance(source, str | Path) else list(source)
+    documents: list[Document] = []
+    for item in items:
+        documents += [item] if isinstance(item, Document) else files.read(item).documents
+    return documents
+
+
+def _check_folder(folder: Path, resume: bool) -> None:
+    exists = (folder / "settings.json").exists()
+    if resume and not exists:
+        raise InputError(f"{folder}: there is no run to resume; leave out --resume to start one")
+    if exists and not resume:
+        raise InputError(
+            f"{folder}: a run is there already; continue it with --resume or choose another --out"
+        )
+
+
+def _open_folder(folder: Path, values: dict[str, Any], resume: bool) -> None:
+    """Write what identifies a run, or check that a resumed run is the same."""
+    path = folder / "settings.json"
+    if not resume:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+        return
+    old = json.loads(path.read_text(encoding="utf-8"))
+    for key in ("settings", "corpora"):
+        if old[key] != values[key]:
+            changed = sorted(name for name in values[key] if old[key].get(name) != values[key][name])
+            raise InputError(
+                f"{folder}: the run was started with other {key} ({', '.join(changed)}); give the same, or "
+                f"choose another --out"
+            )

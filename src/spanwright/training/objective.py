@@ -1,0 +1,113 @@
+"""The training objective: a weighted sum of named loss terms, with schedules and phases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor
+
+from spanwright.errors import SettingsError
+
+MAIN_TERM = "spans"
+
+
+class LinearSchedule(BaseModel):
+    """A weight that goes from `start` to `end` between two shares of the run, and is constant outside."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["linear"]
+    start: float
+    end: float
+    begin: float = Field(default=0.0, ge=0, le=1)
+    finish: float = Field(default=1.0, ge=0, le=1)
+
+    def at(self, progress: float) -> float:
+        """The weight at a share of the run from 0 to 1."""
+        if progress >= self.finish:
+            return self.end
+        share = max(0.0, progress - self.begin) / (self.finish - self.begin)
+        return self.start + (self.end - self.start) * share
+
+
+class LogisticSchedule(BaseModel):
+    """A weight that rises to `end` along a logistic curve around `centre`, a share of the run."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["logistic"]
+    end: float = 1.0
+    centre: float = Field(default=0.5, ge=0, le=1)
+    steepness: float = Field(default=10.0, gt=0)
+
+    def at(self, progress: float) -> float:
+        """The weight at a share of the run from 0 to 1."""
+        return self.end / (1 + math.exp(-self.steepness * (progress - self.centre)))
+
+
+Weight = float | Annotated[LinearSchedule | LogisticSchedule, Field(discriminator="kind")]
+
+
+class Phase(BaseModel):
+    """A number of epochs in which only the named terms are trained."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    epochs: int = Field(gt=0)
+    terms: tuple[str, ...] = Field(min_length=1)
+
+
+class ObjectiveSettings(BaseModel):
+    """How the loss terms of a model are put together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    weights: dict[str, Weight] = Field(default_factory=dict)
+    """Weight of each term; 1 for those not named."""
+    convex: bool = False
+    """The weights of the other terms are taken from the span term's: `w * other + (1 - w) * spans`."""
+    phases: tuple[Phase, ...] = ()
+    """Phases in order; behind the last, all terms are on."""
+
+
+def check_terms(settings: ObjectiveSettings, terms: set[str]) -> None:
+    """Refuse weights and phases of terms that the model does not have."""
+    named = {*settings.weights, *(term for phase in settings.phases for term in phase.terms)}
+    if unknown := sorted(named - terms):
+        raise SettingsError(f"objective names the terms {unknown}; this model has {sorted(terms)}")
+    if settings.convex and MAIN_TERM in settings.weights:
+        raise SettingsError(
+            f"a convex objective gives {MAIN_TERM!r} what the other weights leave: do not set it"
+        )
+
+
+def weights_at(
+    settings: ObjectiveSettings, terms: set[str], *, epoch: int, progress: float
+) -> dict[str, float]:
+    """The weight of each term that is on, in an epoch (from 0) and at a share of the run."""
+    weights = {term: _weight(settings.weights.get(term, 1.0), progress) for term in sorted(terms)}
+    if settings.convex:
+        weights[MAIN_TERM] = 1 - sum(weight for term, weight in weights.items() if term != MAIN_TERM)
+    on = _terms_on(settings.phases, epoch, terms)
+    return {term: weight for term, weight in weights.items() if term in on and weight != 0.0}
+
+
+def total(losses: Mapping[str, Tensor], weights: Mapping[str, float]) -> Tensor:
+    """The weighted sum of the terms that are on."""
+    parts = [losses[term] * weight for term, weight in weights.items()]
+    return sum(parts[1:], start=parts[0])
+
+
+def _weight(weight: Weight, progress: float) -> float:
+    return weight if isinstance(weight, int | float) else weight.at(progress)
+
+
+def _terms_on(phases: tuple[Phase, ...], epoch: int, terms: set[str]) -> set[str]:
+    for phase in phases:
+        if epoch < phase.epochs:
+            return set(phase.terms)
+        epoch -= phase.epochs
+    return terms

@@ -1,0 +1,118 @@
+"""From settings and documents to everything that a run needs: model, data and the truth about them."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import torch
+
+from spanwright.artifact import TrainedModel
+from spanwright.corpora.overlap import drop_shared
+from spanwright.errors import InputError
+from spanwright.labels import LabelSpace
+from spanwright.parts.backbone import hidden_size, load_pretrained
+from spanwright.parts.build import build
+from spanwright.settings import Settings
+from spanwright.text import Document
+from spanwright.training.data import (
+    Split,
+    SplitReport,
+    automatic_decoding,
+    automatic_width_limit,
+    prepare_split,
+)
+from spanwright.training.optimiser import default_rates
+
+Documents = Sequence[Document]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A run that is ready to start."""
+
+    model: TrainedModel
+    train: Split
+    evaluation: dict[str, Documents]
+    """Documents of `dev` and, when given, `test`."""
+    reports: dict[str, SplitReport]
+    removed: int
+    """Training documents left out because they stand in an evaluation split."""
+    warnings: list[str]
+
+
+def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents) -> Setup:
+    """Decide what settings leave open, load the encoder, prepare the data, build the model."""
+    evaluation = {"dev": dev, "test": test} if test else {"dev": dev}
+    kept, removed = drop_shared(train, [*dev, *test])
+    _refuse_empty(train, kept, dev)
+    labels = LabelSpace.of(kept)
+    torch.manual_seed(settings.training.seed)
+    backbone, pieces = load_pretrained(settings.encoder.name, settings.encoder.dropout)
+    settings = resolve(settings, kept, hidden_size(backbone))
+    network = build(settings, backbone, types=len(labels))
+    model = TrainedModel(network, pieces, labels, settings)
+    split = prepare_split(kept, pieces, model.plan, labels)
+    reports = {"train": split.report}
+    for name, documents in evaluation.items():
+        reports[name] = prepare_split(documents, pieces, model.plan, labels).report
+    return Setup(model, split, evaluation, reports, len(removed), _warnings(reports))
+
+
+def resolve(settings: Settings, train: Documents, encoder_width: int) -> Settings:
+    """Replace every `auto` by what the training data and the encoder suggest."""
+    changes: dict[str, Any] = {}
+    if settings.candidates.width_limit == "auto":
+        limit = automatic_width_limit(train)
+        changes["candidates"] = settings.candidates.model_copy(update={"width_limit": limit})
+    if settings.decoding == "auto":
+        changes["decoding"] = automatic_decoding(train)
+    rates = {**default_rates(encoder_width), **settings.optimiser.learning_rates}
+    changes["optimiser"] = settings.optimiser.model_copy(update={"learning_rates": rates})
+    return settings.model_copy(update=changes)
+
+
+def provenance(setup: Setup, documents: Mapping[str, Documents]) -> dict[str, Any]:
+    """What a reader needs to repeat a run: settings, versions and digests of the data."""
+    packages = ("spanwright", "torch", "transformers", "tokenizers", "numpy")
+    return {
+        "settings": setup.model.settings.model_dump(mode="json"),
+        "corpora": {name: digest(split) for name, split in documents.items()},
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        "threads": torch.get_num_threads(),
+    }
+
+
+def digest(documents: Documents) -> str:
+    """A digest of the ids, texts and entities of documents."""
+    state = hashlib.blake2b(digest_size=16)
+    for document in documents:
+        state.update(repr((document.id, document.text, document.entities, document.words)).encode())
+    return state.hexdigest()
+
+
+def _refuse_empty(train: Documents, kept: Documents, dev: Documents) -> None:
+    if not train or not dev:
+        raise InputError(f"the {'dev' if train else 'training'} corpus is empty: no document could be read")
+    if not kept:
+        raise InputError("every training document also stands in the evaluation data; give other files")
+    if not any(document.entities for document in kept):
+        raise InputError(
+            f"the training corpus has no entity in its {len(kept)} documents: nothing can be learnt from it"
+        )
+
+
+def _warnings(reports: dict[str, SplitReport]) -> list[str]:
+    """What a user should know before waiting for a training."""
+    warnings: list[str] = []
+    for split, report in reports.items():
+        if report.unknown_types:
+            named = ", ".join(f"{name} ({count})" for name, count in sorted(report.unknown_types.items()))
+            warnings.append(f"{split} has types that train lacks; they count as misses: {named}")
+        if not report.entities:
+            warnings.append(f"{split} has no entity: its scores say nothing")
+    return warnings

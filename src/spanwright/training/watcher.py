@@ -1,0 +1,40 @@
+"""What a run tells while it works. The command line draws it; the library is silent by default."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from spanwright.evaluation import Scores
+from spanwright.training.setup import Setup
+
+
+class Watcher(Protocol):
+    """Receives the events of a run."""
+
+    def prepared(self, setup: Setup) -> None:
+        """Data and model are ready; training is about to begin."""
+
+    def warned(self, message: str) -> None:
+        """Something that the user should know."""
+
+    def progressed(self, *, epoch: int, share: float, loss: float, words_per_second: float) -> None:
+        """A step is done; `share` of the whole run from 0 to 1."""
+
+    def scored(self, *, epoch: int, scores: Scores, best: bool) -> None:
+        """The dev split was scored behind an epoch (counted from 1)."""
+
+
+class Silent:
+    """Says nothing."""
+
+    def prepared(self, setup: Setup) -> None:
+        """Ignore."""
+
+    def warned(self, message: str) -> None:
+        """Ignore."""
+
+    def progressed(self, *, epoch: int, share: float, loss: float, words_per_second: float) -> None:
+        """Ignore."""
+
+    def scored(self, *, epoch: int, scores: Scores, best: bool) -> None:
+        """Ignore."""

@@ -1,0 +1,45 @@
+"""Shared fixtures: where real corpora are, and the profiles of property tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("default")
+
+
+def shared_folder(variable: str, name: str) -> Path:
+    """A folder of shared test material, from an environment variable or beside the project."""
+    return Path(os.environ.get(variable, ROOT.parent / "shared" / name))
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    """The folder with real corpora; tests that need it are skipped where it is absent."""
+    folder = shared_folder("SPANWRIGHT_CORPORA", "corpora")
+    if not folder.is_dir():
+        pytest.skip(f"no corpora at {folder}; set SPANWRIGHT_CORPORA to run this test")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def golden() -> Path:
+    """The folder with golden numbers; tests that need it are skipped where it is absent."""
+    folder = shared_folder("SPANWRIGHT_GOLDEN", "golden")
+    if not folder.is_dir():
+        pytest.skip(f"no golden numbers at {folder}; set SPANWRIGHT_GOLDEN to run this test")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder with a tiny randomly initialised encoder and its tokenizer."""
+    import tiny
+
+    return str(tiny.encoder_folder(tmp_path_factory.mktemp("encoder")))

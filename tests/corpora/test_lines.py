@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwright.corpora.lines import Undecodable, read_lines, read_text
+
+BAD_BYTES = {
+    "a continuation without a start": b"\x80",
+    "a start without a continuation": b"\xc3",
+    "two starts": b"\xc3\xc3",
+    "an overlong slash": b"\xc0\xaf",
+    "an overlong NUL": b"\xe0\x80\x80",
+    "a high surrogate": b"\xed\xa0\x80",
+    "a low surrogate": b"\xed\xbf\xbf",
+    "beyond Unicode": b"\xf4\x90\x80\x80",
+    "five bytes": b"\xf8\x88\x80\x80\x80",
+    "0xff": b"\xff",
+    "Latin-1": "naïve".encode("latin-1"),
+    "a cut character": "蛋".encode()[:2],
+}
+
+
+def lines_of(folder: Path, content: bytes) -> list[tuple[int, str | Undecodable]]:
+    path = folder / "file.txt"
+    path.write_bytes(content)
+    return list(read_lines(path))
+
+
+def test_lines_end_with_lf_or_crlf(tmp_path: Path) -> None:
+    assert lines_of(tmp_path, b"one\r\ntwo\n\nfour") == [(1, "one"), (2, "two"), (3, ""), (4, "four")]
+
+
+def test_no_empty_line_follows_the_last_line_end(tmp_path: Path) -> None:
+    assert lines_of(tmp_path, b"one\n") == [(1, "one")]
+
+
+@pytest.mark.parametrize("character", "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85\r")
+def test_other_separators_are_text(tmp_path: Path, character: str) -> None:
+    assert lines_of(tmp_path, f"a{character}b\n".encode()) == [(1, f"a{character}b")]
+
+
+def test_only_the_first_byte_order_mark_is_left_out(tmp_path: Path) -> None:
+    assert lines_of(tmp_path, "\ufeff\ufeffone\n\ufefftwo".encode()) == [(1, "\ufeffone"), (2, "\ufefftwo")]
+
+
+@given(lines=st.lists(st.text().map(lambda text: text.replace("\n", "").rstrip("\r"))))
+def test_any_lines_are_read_as_they_were_written(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "file.txt"
+    path.write_bytes(
+        "".join(f"\ufeff{line}\n" if not n else f"{line}\n" for n, line in enumerate(lines)).encode()
+    )
+    assert list(read_lines(path)) == list(enumerate(lines, start=1))
+
+
+@pytest.mark.parametrize("bad", BAD_BYTES.values(), ids=BAD_BYTES)
+def test_an_illegal_byte_is_told_by_line_and_byte_and_the_reading_goes_on(tmp_path: Path, bad: bytes) -> None:
+    first, second, third = lines_of(tmp_path, b"good\nab" + bad + b"|\nagain\n")
+    assert (first, third) == ((1, "good"), (3, "again"))
+    line = second[1]
+    assert isinstance(line, Undecodable)
+    offset = 4 if bad.startswith(b"na") else 2
+    byte = bad[offset - 2]
+    assert (
+        f"byte 0x{byte:02x} at offset {offset} of the line (offset {offset + 5} of the file)" in line.reason
+    )
+    assert line.line == second[0] == 2
+
+
+@pytest.mark.parametrize("bad", BAD_BYTES.values(), ids=BAD_BYTES)
+def test_a_whole_text_tells_an_illegal_byte_like_its_lines_do(tmp_path: Path, bad: bytes) -> None:
+    _, second, _ = lines_of(tmp_path, b"good\r\nab" + bad + b"|\r\nagain\n")
+    assert read_text(tmp_path / "file.txt") == second[1]
+
+
+def test_an_undecodable_line_still_shows_what_kind_of_line_it_was(tmp_path: Path) -> None:
+    ((_, line),) = lines_of(tmp_path, b"1\t0\t\xff\r\n")
+    assert isinstance(line, Undecodable)
+    assert line.replaced == "1\t0\t\ufffd"
+
+
+def test_a_whole_text_keeps_its_line_ends_and_loses_its_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    path.write_bytes("\ufeffone\r\ntwo\rthree\n".encode())
+    assert read_text(path) == "one\r\ntwo\rthree\n"

@@ -1,0 +1,90 @@
+"""Tiny randomly initialised encoders, built in code: quick enough for every test, real in every respect."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from transformers import BertConfig, BertModel
+
+from spanwright.artifact import TrainedModel
+from spanwright.batches.pieces import PieceEncoder
+from spanwright.labels import LabelSpace
+from spanwright.parts.build import build
+from spanwright.settings import Settings, check
+
+FAMILIES = ("wordpiece", "byte-level", "metaspace")
+_LETTERS = string.ascii_lowercase + string.digits + string.punctuation
+_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+
+
+def tokenizer(family: str = "wordpiece") -> Tokenizer:
+    """A tokenizer of one of three families that knows letters and little more."""
+    if family == "wordpiece":
+        tokens = [*_SPECIAL, *_LETTERS, *(f"##{letter}" for letter in _LETTERS), "cell", "##ase"]
+        made = Tokenizer(models.WordPiece({t: i for i, t in enumerate(tokens)}, unk_token="[UNK]"))
+        made.normalizer = normalizers.BertNormalizer(lowercase=True)
+        made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    elif family == "byte-level":
+        tokens = [*_SPECIAL, *sorted(pre_tokenizers.ByteLevel.alphabet())]
+        made = Tokenizer(models.BPE({t: i for i, t in enumerate(tokens)}, merges=[], unk_token="[UNK]"))
+        made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        made.decoder = decoders.ByteLevel()
+    else:
+        tokens = [*_SPECIAL, "▁", *string.ascii_letters, *string.digits]
+        made = Tokenizer(models.Unigram([(token, -1.0) for token in tokens], unk_id=1))
+        made.pre_tokenizer = pre_tokenizers.Metaspace()
+    special = [(name, _SPECIAL.index(name)) for name in ("[CLS]", "[SEP]")]
+    made.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=special)
+    return made
+
+
+def backbone(vocabulary: int, seed: int = 0) -> BertModel:
+    """A BERT of 2 layers and width 32."""
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=128,
+    )
+    return BertModel(config, add_pooling_layer=False)
+
+
+def encoder_folder(folder: Path, family: str = "wordpiece") -> Path:
+    """A folder that `encoder.name` can point to."""
+    made = tokenizer(family)
+    backbone(made.get_vocab_size()).save_pretrained(folder)
+    made.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+def settings(**changes: object) -> Settings:
+    """Resolved settings of a small plain model."""
+    values: dict[str, object] = {
+        "name": "tiny",
+        "windows": {"pieces": 48, "overlap": 6},
+        "candidates": {"width_limit": 4},
+        "representation": {"kind": "endpoints", "size": 16, "width_size": 4},
+        "decoding": "nested",
+        "optimiser": {"learning_rates": {"encoder": 1e-3, "head": 1e-2}},
+        **changes,
+    }
+    return check(values, "tiny settings")
+
+
+def model(
+    types: tuple[str, ...] = ("Cell", "Gene"), *, family: str = "wordpiece", seed: int = 0, **changes: object
+) -> TrainedModel:
+    """An untrained model that predicts plenty of entities: its class weights are large and random."""
+    made = tokenizer(family)
+    chosen = settings(**changes)
+    network = build(chosen, backbone(made.get_vocab_size(), seed), types=len(types))
+    with torch.no_grad():
+        for parameter in network.scorer.parameters():
+            parameter.normal_(generator=torch.Generator().manual_seed(seed))
+    return TrainedModel(network.eval(), PieceEncoder(made), LabelSpace(types), chosen)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -111,18 +112,20 @@ def test_strict_makes_a_reading_problem_an_error(damaged: Path, predicted: Path,
     assert f"{damaged}:3" in str(result.exception)
 
 
-@pytest.mark.parametrize("option", ["--format-gold", "--format-predicted"])
-def test_a_format_named_on_the_command_line_is_used(gold: Path, tmp_path: Path, option: str) -> None:
-    """A text file that holds JSON lines is told apart from them by its name only if it is not recognised."""
-    result = run(gold, gold, option, "no-such-format")
+@pytest.mark.parametrize(
+    ("option", "side"),
+    [("--format-gold", "gold begins with"), ("--format-predicted", "the prediction with")],
+)
+def test_a_file_is_read_in_the_format_named_for_its_side(gold: Path, option: str, side: str) -> None:
+    result = run(gold, gold, option, "text")
     assert isinstance(result.exception, InputError)
-    assert "unknown format 'no-such-format'" in str(result.exception)
-    assert run(gold, gold, option, "jsonl").exit_code == 0
+    # As plain text, the text of the file is its JSON.
+    assert re.search(rf"{side} '[^']+', '\{{\"id", str(result.exception))
 
 
 def test_files_of_different_formats_can_be_compared(gold: Path, tmp_path: Path) -> None:
     documents = [Document("1", TEXT, PREDICTED), Document("2", "Nothing here.")]
-    write(documents, tmp_path / "predicted.conll", format="columns")
+    write(documents, tmp_path / "predicted.conll", format="conll")
     result = run(gold, tmp_path / "predicted.conll", "--json")
     assert json.loads(result.stdout)["micro"]["true_positives"] == 1
     assert "compared without counting white space" in result.stderr

@@ -131,10 +131,16 @@ def test_documents_with_made_up_ids_are_never_pooled() -> None:
     assert len(pair_documents(gold, gold).pairs) == 2
 
 
-def test_one_id_with_two_texts_on_one_side_is_an_error() -> None:
-    predicted = [Document("1", "Alpha"), Document("1", "Beta")]
-    with pytest.raises(InputError, match=r"prediction: the id '1' stands for two .* 'Alpha' and 'Beta'"):
-        pair_documents([Document("1", "Alpha")], predicted)
+def test_passages_that_share_an_id_are_told_apart_by_their_text() -> None:
+    first, second = Document("1", "Alpha"), Document("1", "Beta", (Entity(0, 4, "Greek"),))
+    pairing = pair_documents([first, second], [second, first])
+    assert [(pair.gold, pair.predicted) for pair in pairing.pairs] == [(first, first), (second, second)]
+
+
+def test_a_passage_that_the_prediction_lacks_is_not_taken_for_another_one_of_its_id() -> None:
+    first, second = Document("1", "Alpha"), Document("1", "Beta")
+    pairing = pair_documents([first, second], [second])
+    assert [pair.predicted for pair in pairing.pairs] == [None, second]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from rich.console import Console
 from seqeval.metrics import classification_report
 from seqeval.scheme import IOB2
 
+from spanwright.corpora.files import read
 from spanwright.evaluation import Counts, Scores, evaluate
 from spanwright.evaluation.table import render
 from spanwright.text import Document, Entity
@@ -260,6 +262,17 @@ def test_a_document_scores_alike_after_its_white_space_was_changed() -> None:
     changed = evaluate([gold], [respaced.with_entities(tuple(respaced.entities[n] for n in chosen))])
     assert changed.per_type == same.per_type
     assert same.micro == Counts(12, 0, 8)
+
+
+def test_a_tokenised_release_of_a_corpus_has_the_same_entities_as_the_original(corpora: Path) -> None:
+    tokenised = read(corpora / "ncbi_disease" / "brat_tokenised" / "test").documents
+    original = read(corpora / "ncbi_disease" / "pubtator" / "NCBItestset_corpus.txt").documents
+    # The tokenised release knows one type where the original has four.
+    merged = [
+        one.with_entities(tuple(replace(entity, type="Disease") for entity in one.entities))
+        for one in original
+    ]
+    assert evaluate(merged, tokenised).per_type == {"Disease": Counts(960, 0, 0)}
 
 
 counts = st.builds(Counts, *[st.integers(0, 1000)] * 3)

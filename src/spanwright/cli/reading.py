@@ -9,16 +9,31 @@ import typer
 
 from spanwright.corpora.files import FORMATS, Corpus, read
 from spanwright.corpora.format import ReadingLog
+from spanwright.errors import InputError
 
 FORMAT_HELP = f"one of {', '.join(FORMATS)}; recognised from the file unless given"
+OPTION_HELP = "A choice of the input format as name=value, such as tag_column=3; may be repeated."
 _SHOWN_PROBLEMS = 5
 
 
-def read_and_report(paths: Sequence[Path], *, format: str | None, strict: bool) -> Corpus:
-    """Read corpus files; notes and problems go to stderr."""
-    corpus = read(*paths, format=format, strict=strict)
+def read_and_report(
+    paths: Sequence[Path], *, format: str | None = None, options: Sequence[str] = (), strict: bool = False
+) -> Corpus:
+    """Read corpus files; notes and problems go to stderr. Options are `name=value`."""
+    corpus = read(*paths, format=format, options=parse_options(options), strict=strict)
     report(corpus.log)
     return corpus
+
+
+def parse_options(options: Sequence[str]) -> dict[str, str]:
+    """`name=value` strings as a dictionary."""
+    parsed: dict[str, str] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise InputError(f"--option {option!r}: legal is name=value, such as --option tag_column=3")
+        parsed[name] = value
+    return parsed
 
 
 def report(log: ReadingLog) -> None:

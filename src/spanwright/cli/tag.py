@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-from spanwright.cli.reading import FORMAT_HELP, report
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
 from spanwright.corpora.files import FORMATS, named, stream, write, write_stream, writer_for
 from spanwright.corpora.format import ReadingLog
 from spanwright.errors import InputError
@@ -34,6 +34,7 @@ def tag_command(
         typer.Option(help=f"Output format: {', '.join(FORMATS)}; by the ending of OUT unless given."),
     ] = None,
     input_format: Annotated[str | None, typer.Option(help=f"Format of the inputs: {FORMAT_HELP}.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
     lossy: Annotated[
         bool, typer.Option("--lossy", help="Leave out what the output format cannot express.")
     ] = False,
@@ -50,7 +51,7 @@ def tag_command(
 
     tagger = load(model)
     log = ReadingLog()
-    tagged = _counted(tagger.tag(_documents(paths, input_format, log)))
+    tagged = _counted(tagger.tag(_documents(paths, input_format, parse_options(option or ()), log)))
     if to_stream:
         write_stream(tagged, sys.stdout, target)
     else:
@@ -85,12 +86,14 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _documents(paths: list[Path], format: str | None, log: ReadingLog) -> Iterator[Document]:
+def _documents(
+    paths: list[Path], format: str | None, options: dict[str, str], log: ReadingLog
+) -> Iterator[Document]:
     for path in paths:
         if str(path) == STANDARD_STREAM:
             yield from _lines()
         else:
-            yield from stream(path, log, format=format)
+            yield from stream(path, log, format=format, options=options)
 
 
 def _lines() -> Iterator[Document]:

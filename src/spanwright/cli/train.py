@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spanwright.cli.reading import FORMAT_HELP, read_and_report
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
 
 
 def train_command(
@@ -24,6 +24,7 @@ def train_command(
         typer.Option("--set", help="A setting as key=value, such as training.epochs=3; may be repeated."),
     ] = None,
     format: Annotated[str | None, typer.Option(help=f"Format of all files: {FORMAT_HELP}.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at anything that cannot be read.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
 ) -> None:
@@ -32,7 +33,8 @@ def train_command(
     Example: spanwright train plain --train train.tsv --dev dev.tsv --test test.tsv --out runs/plain
     """
     corpora = [
-        read_and_report(paths, format=format, strict=strict).documents for paths in (train, dev, test or [])
+        read_and_report(paths, format=format, options=option or (), strict=strict).documents
+        for paths in (train, dev, test or [])
     ]
 
     from spanwright.cli.progress import TrainingView

@@ -168,15 +168,19 @@ def _lines(document: Document) -> Iterator[str]:
     entities = [entity for entity in document.entities if obstacle(entity) != "the type of"]
     kept = _kept_ids(entities, document, concepts_by_entity(others))
     taken = {id for id in kept if id is not None}.union(map(own_id, others))
-    fresh = (id for number in count(1) if (id := f"{ENTITY}{number}") not in taken)
+    fresh = _free_ids(ENTITY, taken)
     ids = [id if id is not None else next(fresh) for id in kept]
     for id, entity in zip(ids, entities, strict=True):
         yield entity_line(id, entity, document)
-    free = (id for number in count(1) if (id := f"N{number}") not in taken)
+    concept_ids = _free_ids("N", taken)
     for id, entity, known in zip(ids, entities, kept, strict=True):
         for concept in filter(is_column, entity.concepts if known is None else ()):
-            yield concept_line(next(free), id, concept, document.mention(entity))
+            yield concept_line(next(concept_ids), id, concept, document.mention(entity))
     yield from lines_that_hold(others, (id for id in kept if id is not None))
+
+
+def _free_ids(kind: str, taken: set[str]) -> Iterator[str]:
+    return (f"{kind}{number}" for number in count(1) if f"{kind}{number}" not in taken)
 
 
 def _kept_ids(

@@ -20,23 +20,39 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from spanwright.corpora.column_writer import losses, serialise
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
-from spanwright.corpora.rows import MARK, MARK_LINE, Sentence, Table, blocks, open_table, sentence
-from spanwright.corpora.standoff import named
-from spanwright.corpora.tokens import disjoint, entity_of, joined, stray_starts, tokens_of
-from spanwright.text import Document, Entity
-from spanwright.text.tags import Run, Scheme, detect_scheme, runs_from_tags, tags_from_runs, unknown_tags
+from spanwright.corpora.rows import (
+    MARK,
+    MARK_LINE,
+    Sentence,
+    Table,
+    blocks,
+    cells,
+    first_rows,
+    has_marks,
+    open_table,
+    sentence,
+    shape,
+)
+from spanwright.corpora.tokens import (
+    entity_of,
+    joined,
+    stray_starts,
+    stray_tag,
+    unreadable_tag,
+)
+from spanwright.text import Document
+from spanwright.text.tags import Run, Scheme, detect_scheme, runs_from_tags, scheme_named, unknown_tags
 
 _SUFFIXES = (".conll", ".iob", ".iob2", ".bio", ".bmes", ".tsv")
 _TAG = re.compile(r"O|[BIMELSU](-.*)?")
-_UNWRITABLE = re.compile(r"\s|^-(?=DOCSTART-$)|[\ud800-\udfff]")
-_UNWRITABLE_ID = re.compile(r"[\t\n\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -46,11 +62,13 @@ class _Group:
     line: int
     id: str | None = None
     sentences: list[Sentence] = field(default_factory=list)
+    unreadable_mark: str | None = None
+    """Why, when the line of the mark is not UTF-8."""
 
 
 @dataclass(slots=True)
-class _TagFindings:
-    """What the tags of a file turn out to be like while it is read."""
+class _Findings:
+    """What a file turns out to be like while it is read."""
 
     stretches: Counter[tuple[str, ...]] = field(default_factory=Counter)
     """Tags between two `O`, and how often: a file has few different ones."""
@@ -61,14 +79,17 @@ class _TagFindings:
 
 def recognises(path: Path, head: str) -> bool:
     """Whether the first rows have the same number of columns and a tag in the last."""
-    lines = head.split("\n")
-    rows = [line.split() for line in lines[: max(len(lines) - 1, 1)] if line and not line.isspace()]
-    cells = [row for row in rows if row and row[0] not in (MARK, "#")]
-    if not cells:
-        return bool(rows) and rows[0][0] == MARK or (not rows and path.name.lower().endswith(_SUFFIXES))
-    columns = Counter(map(len, cells)).most_common(1)[0][0]
-    tagged = sum(len(row) == columns and _TAG.fullmatch(row[-1]) is not None for row in cells)
-    return columns > 1 and tagged >= 0.9 * len(cells)
+    is_named_so = path.name.lower().endswith(_SUFFIXES)
+    if not head.strip():
+        return is_named_so
+    rows = first_rows(head[: head.rfind("\n") + 1] or head)
+    if not rows:
+        return has_marks(head)
+    tabs, columns = shape(rows)
+    found = [cells(row, tabs) for row in rows]
+    tagged = sum(len(row) == columns and _TAG.fullmatch(row[-1]) is not None for row in found)
+    # One row alone may be a sentence that ends with the letter of a tag.
+    return columns > 1 and tagged >= 0.9 * len(rows) and (len(rows) > 1 or has_marks(head) or is_named_so)
 
 
 def read_columns(
@@ -87,31 +108,32 @@ def read_columns(
     table = open_table(path, word_column, tag_column)
     if table.numbered:
         log.notes.append(f"{path}: each character is followed by the number of its position; it is left out")
-    findings = _TagFindings()
+    findings = _Findings()
     ids = Ids(path, log)
-    for group in _groups(table):
+    for group in _groups(table, findings):
         document = _document(group, table, findings, ids, path, log)
         if document is not None:
             yield document
     _conclude(findings, scheme, path, log)
 
 
-def _groups(table: Table) -> Iterator[_Group]:
+def _groups(table: Table, findings: _Findings) -> Iterator[_Group]:
     """The groups of a file: from mark to mark, or sentence by sentence where there is no mark."""
-    if not table.text.startswith(MARK) and f"\n{MARK}" not in table.text:
-        for line, block in blocks(table.text):
-            yield _Group(line, sentences=[sentence(block, line, table)])
-        return
+    is_marked = has_marks(table.text)
     group: _Group | None = None
-    for line, block in _blocks_and_marks(table.text):
-        mark = MARK_LINE.match(block)
-        if mark is None:
+    for line, block in _blocks_and_marks(table.text) if is_marked else blocks(table.text):
+        mark = MARK_LINE.match(block) if is_marked else None
+        if group is not None and (mark is not None or not is_marked):
+            yield group
+            group = None
+        if mark is not None:
+            group = _Group(line, mark["id"], unreadable_mark=table.undecodable.get(line))
+            continue
+        found = sentence(block, line, table)
+        findings.comments += found.comments
+        if found.words:
             group = group or _Group(line)
-            group.sentences.append(sentence(block, line, table))
-        else:
-            if group is not None:
-                yield group
-            group = _Group(line, id=mark["id"])
+            group.sentences.append(found)
     if group is not None:
         yield group
 
@@ -135,7 +157,7 @@ def _blocks_and_marks(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _document(
-    group: _Group, table: Table, findings: _TagFindings, ids: Ids, path: Path, log: ReadingLog
+    group: _Group, table: Table, findings: _Findings, ids: Ids, path: Path, log: ReadingLog
 ) -> Document | None:
     runs: list[Run] = []
     words = 0
@@ -143,22 +165,24 @@ def _document(
         _append_runs(runs, words, each, findings, path, log)
         words += len(each.words)
     id, generated = ids.take(group.id, group.line)
-    lost = [loss for each in group.sentences for loss in each.lost_words]
+    lost = [(group.line, group.unreadable_mark)] if group.unreadable_mark else []
+    lost += [loss for each in group.sentences for loss in each.lost_words]
     if lost:
         log.reject_document(path, *lost[0], entities=len(runs))
         for line, reason in lost[1:]:
             log.remark(path, line, f"{reason} (its document is left out)")
         return None
-    text, word_ranges, sentence_ranges = joined([each.words for each in group.sentences if each.words], table.blank)
+    text, word_ranges, sentence_ranges = joined(
+        [each.words for each in group.sentences if each.words], table.blank
+    )
     entities = tuple([entity_of(run, word_ranges) for run in runs])
     return Document(id, text, entities, word_ranges, sentence_ranges, generated_id=generated)
 
 
 def _append_runs(
-    runs: list[Run], before: int, found: Sentence, findings: _TagFindings, path: Path, log: ReadingLog
+    runs: list[Run], before: int, found: Sentence, findings: _Findings, path: Path, log: ReadingLog
 ) -> None:
     """Append the runs of a sentence with `before` words before it; tags that cannot be read are rejected."""
-    findings.comments += found.comments
     for line, reason in found.lost_tags:
         log.reject_entity(path, line, reason)
     for start, stretch in _stretches(found.tags):
@@ -169,7 +193,7 @@ def _append_runs(
         for position in strays:
             findings.strays.append((found.line + start + position, stretch[position]))
         for position in unknown:
-            log.reject_entity(path, found.line + start + position, _no_tag(stretch[position]))
+            log.reject_entity(path, found.line + start + position, unreadable_tag(stretch[position]))
 
 
 def _stretches(tags: list[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -197,11 +221,7 @@ def _runs_of_stretch(stretch: tuple[str, ...]) -> tuple[list[Run], list[int], li
     return runs, stray_starts(tags, runs), unknown
 
 
-def _no_tag(tag: str) -> str:
-    return f"no tag scheme has {tag!r}; legal are O, and B, I, M, E, L, S or U with a hyphen and a type"
-
-
-def _conclude(findings: _TagFindings, scheme: Scheme | None, path: Path, log: ReadingLog) -> None:
+def _conclude(findings: _Findings, scheme: Scheme | None, path: Path, log: ReadingLog) -> None:
     """Note the scheme of the file, and remark on mentions that it would begin in another way."""
     origin = "detected" if scheme is None else "as given"
     # Without strays, counts do not matter: one of each stretch decides as all of them would.
@@ -212,46 +232,7 @@ def _conclude(findings: _TagFindings, scheme: Scheme | None, path: Path, log: Re
         log.notes.append(f"{path}: {findings.comments} comment lines are left out")
     if scheme != "IOB1":
         for line, tag in findings.strays:
-            log.remark(path, line, f"a mention begins with {tag!r}, which {scheme} has inside of one; it is kept")
-
-
-def serialise(documents: Iterable[Document]) -> Iterator[str]:
-    """The text of a column file, document by document."""
-    for document in documents:
-        tokens = tokens_of(document)
-        runs, _ = _expressible(document)
-        tags = iter(tags_from_runs(runs, len(tokens.words)))
-        hidden = document.generated_id or _UNWRITABLE_ID.search(document.id)
-        yield f"{MARK}\tO\n\n" if hidden else f"{MARK} ({document.id})\tO\n\n"
-        for words in tokens.sentences:
-            yield "".join(f"{_UNWRITABLE.sub('_', word)}\t{next(tags)}\n" for word in words) + "\n"
-
-
-def losses(document: Document) -> Iterator[str]:
-    """A line for each thing of a document that a column file cannot express."""
-    if not document.generated_id and _UNWRITABLE_ID.search(document.id):
-        yield f"the id of document {document.id!r}"
-    for word in tokens_of(document).words:
-        if _UNWRITABLE.search(word):
-            yield f"the word {word!r} of document {document.id!r} (white space and marks are written as _)"
-    yield from _expressible(document)[1]
-
-
-def _expressible(document: Document) -> tuple[list[Run], list[str]]:
-    """The runs that can be written, and a loss for every other thing."""
-    tokens = tokens_of(document)
-    numbers = [number for number, words in enumerate(tokens.sentences) for _ in words]
-    losses = tokens.losses
-    within: list[tuple[Run, Entity]] = []
-    for run, entity in tokens.runs:
-        if numbers[run[0]] != numbers[run[1] - 1]:
-            losses.append(f"the entity {named(document, entity)}, which crosses a sentence border")
-        elif _UNWRITABLE.search(entity.type):
-            losses.append(f"the entity {named(document, entity)}, whose type has white space")
-        else:
-            within.append((run, entity))
-    runs, overlapping = disjoint(document, within)
-    return runs, [*losses, *overlapping]
+            log.remark(path, line, stray_tag(tag, scheme))
 
 
 FORMAT = Format(
@@ -260,6 +241,7 @@ FORMAT = Format(
     suffixes=_SUFFIXES,
     recognises=recognises,
     read=read_columns,
+    options={"word_column": int, "tag_column": int, "scheme": scheme_named},
     serialise=serialise,
     losses=losses,
 )

@@ -1,9 +1,9 @@
 """CoNLL04 as a JSON list: sentences of tokens with BILOU tags and relations.
 
-    [{"tokens": ["Anna", "Berg", "sang"], "tags": ["B-Peop", "L-Peop", "O"], "relations": [], "orig_id": 5178}]
+    [{"tokens": ["Anna", "Berg", "sang"], "tags": ["B-Peop", "L-Peop", "O"], "relations": [], "orig_id": 7}]
 
-An item is a document with `orig_id` as its id; other keys, `relations` among them, are kept in the metadata and
-written again. One layer of tags holds no nested, crossing or discontinuous entities.
+An item is a document with `orig_id` as its id; other keys, `relations` among them, are kept in the metadata
+and written again. One layer of tags holds no nested, crossing or discontinuous entities.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
@@ -24,15 +25,24 @@ from spanwright.corpora.records import (
     given_id,
     metadata_losses,
     other_keys,
+    skip_space,
     write_record,
 )
-from spanwright.corpora.tokens import border_losses, disjoint, entity_of, joined, stray_starts, tokens_of
+from spanwright.corpora.tokens import (
+    border_losses,
+    disjoint,
+    entity_of,
+    joined,
+    stray_starts,
+    stray_tag,
+    tokens_of,
+    unreadable_tag,
+)
 from spanwright.errors import InputError
 from spanwright.text import Document
 from spanwright.text.tags import runs_from_tags, tags_from_runs, unknown_tags
 
 _KEYS = frozenset(("orig_id", "tokens", "tags"))
-_SEPARATOR = re.compile(r"\s*([\[\],]?)\s*")
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
@@ -51,33 +61,97 @@ def read(path: Path, log: ReadingLog) -> Iterator[Document]:
         log.reject_document(path, text.line, f"{text.reason}; nothing of the file is read")
         return
     ids = Ids(path, log)
-    for line, item, escaped in _items(text, path, log):
+    line, previous = 1, 0
+    for number, (start, end, item) in enumerate(_items(text, path, log)):
+        line, previous = line + text.count("\n", previous, start), start
         try:
-            document = _document(checked_record(item, escaped=escaped), ids, path, line, log)
+            record = checked_record(item, escaped=text.find("\\u", start, end) >= 0)
+            yield _document(record, ids, path, line, log)
         except InputError as error:
-            log.reject_document(path, line, str(error), entities=_count(item))
-        else:
-            yield document
+            log.reject_document(path, line, f"item {number}: {error}", entities=_count(item))
 
 
-def _items(text: str, path: Path, log: ReadingLog) -> Iterator[tuple[int, Any, bool]]:
-    """Yield (line, value, whether it has escapes) of the items of a JSON list, one by one."""
-    line, position, expected, items = 1, 0, "[", 0
-    while True:
-        separator = _SEPARATOR.match(text, position)
-        found = separator[1] if separator else ""
-        start = separator.end() if separator else position
-        line += text.count("\n", position, start)
-        if found == "]" and items and start == len(text):
-            return
-        if found != expected:
+def _items(text: str, path: Path, log: ReadingLog) -> Iterator[tuple[int, int, Any]]:
+    """Yield (start, end, value) of the items of a JSON list one by one; what is no list is rejected."""
+    position = skip_space(text, 0)
+    expected, fault = "[", ""
+    while not fault and text.startswith(expected, position):
+        position = skip_space(text, position + 1)
+        if expected == "[" and text.startswith("]", position):
             break
-        position = 0
+        try:
+            value, end = DECODER.raw_decode(text, position)
+        except (ValueError, RecursionError) as error:
+            fault = f"not JSON ({error})"
+        else:
+            yield position, end, value
+            position, expected = skip_space(text, end), ","
+    if fault or not text.startswith("]", position):
+        found = fault or f"{text[position : position + 20]!r} was found where {expected!r} or ']' is legal"
+        line = 1 + text.count("\n", 0, position)
+        log.reject_document(
+            path, line, f"{found}; legal is a list of objects; the rest of the file is left out"
+        )
+
+
+def _count(item: Any) -> int:
+    """How many entities the tags of an item hold, which may be anything."""
+    tags = item.get("tags") if isinstance(item, dict) else None
+    is_readable = isinstance(tags, list) and all(isinstance(tag, str) for tag in tags)
+    return len(runs_from_tags(tags)) if is_readable and tags else 0
 
 
 def _document(record: Record, ids: Ids, path: Path, line: int, log: ReadingLog) -> Document:
     tokens = checked_tokens(record.get("tokens"), "tokens")
     tags = checked_tokens(record.get("tags"), "tags")
     if len(tokens) != len(tags):
-        raise InputError(f"there are {len(tokens)} tokens and {len(tags)} tags; legal is one tag for each token")
+        raise InputError(
+            f"there are {len(tokens)} tokens and {len(tags)} tags; legal is one tag for each token"
+        )
     id, generated = ids.take(given_id(record, "orig_id"), line)
+    for position in unknown_tags(tags):
+        log.reject_entity(path, line, f"document {id!r}: {unreadable_tag(tags[position])}")
+        tags[position] = "O"
+    runs = runs_from_tags(tags)
+    for position in stray_starts(tags, runs):
+        log.remark(path, line, f"document {id!r}: {stray_tag(tags[position], 'BILOU')}")
+    text, words, sentences = joined([tokens] if tokens else [])
+    entities = tuple(entity_of(run, words) for run in runs)
+    metadata = other_keys(record, _KEYS)
+    return Document(id, text, entities, words, sentences, generated_id=generated, metadata=metadata)
+
+
+def serialise(documents: Iterable[Document]) -> Iterator[str]:
+    """A list with one item for each document, an item a line."""
+    separator = "[\n"
+    for document in documents:
+        tokens = tokens_of(document)
+        runs, _ = disjoint(document, tokens.runs)
+        words = tokens.words
+        record: Record = {"tokens": words, "tags": tags_from_runs(runs, len(words), "BILOU")}
+        record |= other_keys(document.metadata, _KEYS)
+        if not document.generated_id:
+            record["orig_id"] = int(document.id) if _WHOLE_NUMBER.fullmatch(document.id) else document.id
+        yield separator + write_record(record, document.id)
+        separator = ",\n"
+    yield "[]\n" if separator == "[\n" else "\n]\n"
+
+
+def losses(document: Document) -> Iterator[str]:
+    """A line for each thing of a document that one layer of tags cannot express."""
+    tokens = tokens_of(document)
+    yield from tokens.losses
+    yield from disjoint(document, tokens.runs)[1]
+    yield from border_losses(document)
+    yield from metadata_losses(document, _KEYS)
+
+
+FORMAT = Format(
+    name="conll04",
+    description="a JSON list of sentences: tokens, BILOU tags and relations",
+    suffixes=(),
+    recognises=recognises,
+    read=read,
+    serialise=serialise,
+    losses=losses,
+)

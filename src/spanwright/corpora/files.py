@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from spanwright.corpora import brat, columns, genia_jsonl, conll04, jsonl, plain_text, pubtator, scierc
 from spanwright.corpora.format import Format, ReadingLog
@@ -30,23 +30,50 @@ class Corpus:
     log: ReadingLog
 
 
-def read(*paths: str | Path, format: str | None = None, strict: bool = False) -> Corpus:
+def read(
+    *paths: str | Path,
+    format: str | None = None,
+    options: Mapping[str, str] | None = None,
+    strict: bool = False,
+) -> Corpus:
     """Read corpus files into memory.
 
-    The format is recognised from each file unless given. What cannot be read is in `log.problems`;
-    with `strict`, the first of them is raised as an error.
+    The format is recognised from each file unless given; `options` are choices of that format. What cannot
+    be read is in `log.problems`; with `strict`, the first of them is raised as an error.
     """
     log = ReadingLog()
-    documents = [document for path in paths for document in stream(path, log, format=format)]
+    documents = [document for path in paths for document in stream(path, log, format=format, options=options)]
     if strict and log.problems:
         raise InputError(f"{log.problems[0]} ({len(log.problems)} problems in all)")
     return Corpus(documents, log)
 
 
-def stream(path: str | Path, log: ReadingLog, *, format: str | None = None) -> Iterator[Document]:
+def stream(
+    path: str | Path,
+    log: ReadingLog,
+    *,
+    format: str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Iterator[Document]:
     """Yield the documents of one file or folder one by one; problems and counts go into the log."""
     path = Path(path)
-    return (log.accept(document) for document in reader_of(path, format).read(path, log))
+    chosen = reader_of(path, format)
+    documents = chosen.read(path, log, **_parsed(chosen, options or {}))
+    return (log.accept(document) for document in documents)
+
+
+def _parsed(format: Format, options: Mapping[str, str]) -> dict[str, Any]:
+    """The values of a format's options."""
+    values: dict[str, Any] = {}
+    for name, text in options.items():
+        if name not in format.options:
+            legal = ", ".join(format.options) or "none"
+            raise InputError(f"the format {format.name!r} has no option {name!r}; legal are: {legal}")
+        try:
+            values[name] = format.options[name](text)
+        except ValueError as error:
+            raise InputError(f"option {name}={text!r} of the format {format.name!r}: {error}") from None
+    return values
 
 
 def reader_of(path: Path, format: str | None = None) -> Format:

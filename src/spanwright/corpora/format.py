@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from spanwright.text import Document
 
@@ -60,7 +61,8 @@ class ReadingLog:
         return document
 
 
-Reader = Callable[[Path, ReadingLog], Iterator[Document]]
+Reader = Callable[..., Iterator[Document]]
+"""Called with a path, a log and the options of its format by name."""
 Serialiser = Callable[[Iterable[Document]], Iterator[str]]
 FolderSerialiser = Callable[[Document], Iterator[tuple[str, str]]]
 
@@ -77,6 +79,8 @@ class Format:
     """Given the path and the beginning of the text ('' for a folder): is it this format?"""
     read: Reader
     """Yields the documents of one file (or folder) as a stream, problems into the log."""
+    options: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
+    """Choices that a reader leaves to the user: name, and how to read its value (ValueError if illegal)."""
     serialise: Serialiser | None = None
     """Chunks of the text of one output file; None when the format cannot be written as one file."""
     serialise_folder: FolderSerialiser | None = None

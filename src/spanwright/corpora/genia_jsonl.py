@@ -3,8 +3,8 @@
     {"doc_id": "M:1", "sent_id": "M:1-2", "tokens": ["IL-4", "gene"],
      "entity_mentions": [{"start": 0, "end": 2, "entity_type": "DNA", "text": "IL-4 gene"}]}
 
-Mention offsets count tokens and are half open; mentions may nest and cross. A line is a document with `sent_id`
-as its id; other keys, `doc_id` among them, are kept in the metadata and written again.
+Mention offsets count tokens and are half open; mentions may nest and cross. A line is a document with
+`sent_id` as its id; other keys, `doc_id` among them, are kept in the metadata and written again.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from spanwright.corpora.records import (
     other_keys,
     write_record,
 )
+from spanwright.corpora.standoff import remark_other_mention
 from spanwright.corpora.tokens import border_losses, entity_of, joined, tokens_of
 from spanwright.errors import InputError
-from spanwright.text import Document, Entity
+from spanwright.text import Document, Entity, Range
 
 _KEYS = frozenset(("sent_id", "tokens", "entity_mentions"))
 
@@ -52,35 +53,29 @@ def read(path: Path, log: ReadingLog) -> Iterator[Document]:
             log.reject_document(path, line, str(error), entities=len(found) if isinstance(found, list) else 0)
             continue
         text, words, sentences = joined([tokens] if tokens else [])
-        document = Document(
-            id,
-            text,
-            words=words,
-            sentences=sentences,
-            generated_id=generated,
-            metadata=other_keys(record, _KEYS),
-        )
-        entities = _entities(document, mentions, path, line, log)
-        yield document.with_entities(tuple(entities))
+        entities = tuple(_entities(text, words, mentions, path, line, log))
+        metadata = other_keys(record, _KEYS)
+        yield Document(id, text, entities, words, sentences, generated_id=generated, metadata=metadata)
 
 
 def _entities(
-    document: Document, mentions: list[Any], path: Path, line: int, log: ReadingLog
+    text: str, words: tuple[Range, ...], mentions: list[Any], path: Path, line: int, log: ReadingLog
 ) -> Iterator[Entity]:
-    words = document.words or ()
     for number, mention in enumerate(mentions):
         try:
             if not isinstance(mention, dict):
                 raise InputError(f"{mention!r:.80} was found; legal is an object")
-            run = checked_run(mention.get("start"), mention.get("end"), mention.get("entity_type"), len(words))
+            run = checked_run(
+                mention.get("start"), mention.get("end"), mention.get("entity_type"), len(words)
+            )
         except InputError as error:
             log.reject_entity(path, line, f"mention {number}: {error}")
             continue
         entity = entity_of(run, words)
-        given, found = mention.get("text", ""), document.mention(entity)
-        # The text may be spaced as in the article, the tokens are apart.
-        if given and "".join(str(given).split()) != "".join(found.split()):
-            log.remark(path, line, f"mention {number} has the text {given!r:.80}, its tokens are {found!r:.80}")
+        given, found = str(mention.get("text", "")), text[entity.start : entity.end]
+        # The given mention may be spaced as in the article, while tokens are always apart.
+        if given and "".join(given.split()) != "".join(found.split()):
+            remark_other_mention(entity, found, given, path, line, log)
         yield entity
 
 

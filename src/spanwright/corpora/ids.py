@@ -33,5 +33,7 @@ class Ids:
             uses += 1
             unique = f"{wanted}#{uses}"
         self._uses[unique] = 1
-        self._log.remark(self._path, line, f"the id {wanted!r} stands in the file before; it is read as {unique!r}")
+        self._log.remark(
+            self._path, line, f"the id {wanted!r} stands in the file before; it is read as {unique!r}"
+        )
         return unique, given is None

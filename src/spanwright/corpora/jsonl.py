@@ -1,10 +1,10 @@
 """The library's own document form: one JSON object a line, which holds everything a `Document` does.
 
-    {"id": "8701013", "text": "Famotidine and delirium", "entities": [{"start": 0, "end": 10, "type": "Chemical"}]}
+    {"id": "17", "text": "Famotidine helps", "entities": [{"start": 0, "end": 10, "type": "Chemical"}]}
 
-Offsets count characters and are half open. Only `text` is needed. Entities may have `fragments`, `concepts` and
-a `confidence`; documents may have `words` and `sentences` (lists of [start, end]), `corpus`, `metadata` and
-`generated_id`. Other keys of a document are kept in its metadata.
+Offsets count characters and are half open. Only `text` is needed. Entities may have `fragments`, `concepts`
+and a `confidence`; documents may have `words` and `sentences` (lists of [start, end]), `corpus`, `metadata`
+and `generated_id`. Other keys of a document are kept in its metadata.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def _document(record: Record, id: str, generated: bool) -> Document:
 _REQUIRED = object()
 
 
-def _checked(record: Record, key: str, kind: type | tuple[type, ...], legal: str, default: Any = _REQUIRED) -> Any:
+def _checked(
+    record: Record, key: str, kind: type | tuple[type, ...], legal: str, default: Any = _REQUIRED
+) -> Any:
     """The value of a key, if it is of a kind; a key that is absent or null has its default."""
     value = record.get(key)
     if value is None and default is not _REQUIRED:

@@ -74,21 +74,22 @@ def first_keys(head: str) -> frozenset[str]:
     An object that is cut off (a long document) still shows the keys before the cut.
     """
     keys: set[str] = set()
-    position = _skip(head, 0)
+    position = skip_space(head, 0)
     separator = "{"
     while head[position : position + 1] == separator:
         try:
-            key, position = DECODER.raw_decode(head, _skip(head, position + 1))
+            key, position = DECODER.raw_decode(head, skip_space(head, position + 1))
             keys.add(str(key))
-            _, position = DECODER.raw_decode(head, _skip(head, _skip(head, position) + 1))
+            _, position = DECODER.raw_decode(head, skip_space(head, skip_space(head, position) + 1))
         except (ValueError, RecursionError):
             break
-        position = _skip(head, position)
+        position = skip_space(head, position)
         separator = ","
     return frozenset(keys)
 
 
-def _skip(text: str, position: int) -> int:
+def skip_space(text: str, position: int) -> int:
+    """The next position that is no white space."""
     match = _SPACE.match(text, position)
     return match.end() if match else position
 
@@ -125,7 +126,9 @@ def checked_tokens(value: Any, name: str) -> list[str]:
     """A JSON value, if it is a list of words; `name` is the key it stands under."""
     for position, token in enumerate(checked_list(value, name)):
         if not isinstance(token, str) or not token:
-            raise InputError(f"{name!r} holds {token!r:.80} as token {position}; legal are strings that are not empty")
+            raise InputError(
+                f"{name!r} holds {token!r:.80} as token {position}; legal are strings that are not empty"
+            )
     return list(value)
 
 
@@ -137,7 +140,9 @@ def checked_run(first: Any, end: Any, type_: Any, length: int) -> Run:
             f"legal are whole numbers 0 <= start < end <= {length}"
         )
     if not isinstance(type_, str):
-        raise InputError(f"the entity of tokens [{first}, {end}) has the type {type_!r:.80}; legal is a string")
+        raise InputError(
+            f"the entity of tokens [{first}, {end}) has the type {type_!r:.80}; legal is a string"
+        )
     return first, end, type_
 
 

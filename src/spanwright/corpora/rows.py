@@ -21,12 +21,15 @@ from spanwright.errors import InputError
 MARK = "-DOCSTART-"
 MARK_LINE = re.compile(rf"{MARK}(?: \((?P<id>.*)\))?(?=[ \t]|$)")
 """A line that begins a document, and the id that may stand behind the mark."""
-
+_MARK_ANYWHERE = re.compile(rf"^{MARK}(?=[ \t]|$)", re.MULTILINE)
 _GAP = re.compile(r"\n\s*(?:\n|\Z)")
 _EMPTY_BEGINNING = re.compile(r"(?:\s*\n)?")
 _BLANKS = re.compile(r"[ \t]+")
-_NUMBERED = re.compile(r"(\S[^\s\d]*)(\d{1,3})")
-_HAN_OR_KANA = re.compile("[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_NUMBERED = re.compile(r"(\S[^\s0-9]*)([0-9]{1,3})")
+_HAN_OR_KANA = re.compile(
+    "[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_COMMENT = ("# ", "#\t")
 _FIRST_ROWS = 1000
 
 
@@ -65,9 +68,8 @@ class Sentence:
 def open_table(path: Path, word_column: int, tag_column: int) -> Table:
     """Read a column file and decide how it is to be cut."""
     text, undecodable = _text(path)
-    lines = list(islice(_rows(text), _FIRST_ROWS))
-    shapes = Counter(("\t" if "\t" in line else " ", len(_cells(line, "\t" in line))) for line in lines)
-    separator, columns = max(shapes, key=lambda shape: shapes[shape], default=("\t", 2))
+    lines = first_rows(text)
+    tabs, columns = shape(lines)
     columns = max(columns, 2)
     for column in (word_column, tag_column):
         if not -columns <= column < columns:
@@ -75,6 +77,7 @@ def open_table(path: Path, word_column: int, tag_column: int) -> Table:
                 f"{path}: there is no column {column} in {columns} columns; "
                 f"legal are 0 to {columns - 1}, or -1 for the last"
             )
+    separator = "\t" if tabs else " "
     table = Table(text, undecodable, separator, columns, word_column % columns, tag_column % columns)
     return _with_habits(table, lines)
 
@@ -120,17 +123,34 @@ def _text(path: Path) -> tuple[str, dict[int, str]]:
 def _rows(text: str) -> Iterator[str]:
     for _, block in blocks(text):
         for line in block.split("\n"):
-            if MARK_LINE.match(line) is None:
+            if MARK_LINE.match(line) is None and not line.startswith(_COMMENT):
                 yield line
 
 
 def _row(line: str, table: Table) -> tuple[str, str] | None:
     """Word and tag of a line, or None when its columns are too few or too many."""
-    cells = _cells(line, table.separator == "\t")
-    return (cells[table.word_column], cells[table.tag_column]) if len(cells) == table.columns else None
+    row = cells(line, table.separator == "\t")
+    return (row[table.word_column], row[table.tag_column]) if len(row) == table.columns else None
 
 
-def _cells(line: str, tabs: bool) -> list[str]:
+def has_marks(text: str) -> bool:
+    """Whether any line of a column file is a document mark."""
+    return MARK in text and _MARK_ANYWHERE.search(text) is not None
+
+
+def first_rows(text: str) -> list[str]:
+    """The first lines of a column file that are neither empty nor marks nor like comments."""
+    return list(islice(_rows(text), _FIRST_ROWS))
+
+
+def shape(rows: list[str]) -> tuple[bool, int]:
+    """Whether tabs separate the columns, and how many there are, in most of the rows."""
+    shapes = Counter((tabs, len(cells(row, tabs))) for row in rows for tabs in ("\t" in row,))
+    return max(shapes, key=lambda found: shapes[found], default=(True, 0))
+
+
+def cells(line: str, tabs: bool) -> list[str]:
+    """The columns of a line."""
     if tabs:
         return [cell.strip(" ") for cell in line.split("\t")]
     return _BLANKS.split(line.strip(" \t"))
@@ -145,13 +165,14 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
         yield line, text[start : gap.start()]
         line += text.count("\n", start, gap.end())
         start = gap.end()
-    if start < len(text):
+    if text[start:].strip():
         yield line, text[start:]
 
 
 def sentence(block: str, line: int, table: Table) -> Sentence:
     """The words and tags of a block of rows without a document mark."""
-    found = _regular_sentence(block, line, table) or _irregular_sentence(block, line, table)
+    regular = None if table.undecodable else _regular_sentence(block, line, table)
+    found = regular or _irregular_sentence(block, line, table)
     if table.numbered:
         # A character may itself be a digit: `310` is the character 3 at position 10.
         found.words = [word.rstrip("0123456789") or word[:1] for word in found.words]
@@ -167,11 +188,11 @@ def _regular_sentence(block: str, line: int, table: Table) -> Sentence | None:
     separator, stride = table.separator, table.columns + 1
     if (" " if separator == "\t" else "\t") in block:
         return None
-    cells = block.replace("\n", f"{separator}\n{separator}").split(separator)
-    rows, rest = divmod(len(cells) + 1, stride)
-    if rest or block.count("\n") != rows - 1 or cells[table.columns :: stride].count("\n") != rows - 1:
+    found = block.replace("\n", f"{separator}\n{separator}").split(separator)
+    rows, rest = divmod(len(found) + 1, stride)
+    if rest or block.count("\n") != rows - 1 or found[table.columns :: stride].count("\n") != rows - 1:
         return None
-    words, tags = cells[table.word_column :: stride], cells[table.tag_column :: stride]
+    words, tags = found[table.word_column :: stride], found[table.tag_column :: stride]
     return None if "" in words or "" in tags else Sentence(line, words, tags)
 
 
@@ -188,19 +209,19 @@ def _irregular_sentence(block: str, line: int, table: Table) -> Sentence:
 
 def _is_comment(line: str, table: Table) -> bool:
     """Whether a line before the first word is a remark (`# id 17`) and not the word `#` with its columns."""
-    return line.startswith(("# ", "#\t")) and _row(line, table) is None
+    return line.startswith(_COMMENT) and _row(line, table) is None
 
 
 def _append_row(found: Sentence, number: int, line: str, table: Table) -> None:
-    cells = _cells(line, table.separator == "\t")
+    found_cells = cells(line, table.separator == "\t")
     row = _row(line, table)
-    if row is None and len(cells) == 1 and table.word_column == 0:
-        row = cells[0], ""
+    if row is None and len(found_cells) == 1 and table.word_column == 0:
+        row = found_cells[0], ""
     word, tag = row or ("", "O")
     if number in table.undecodable:
         found.lost_words.append((number, table.undecodable[number]))
     elif row is None:
-        reason = f"the row has {len(cells)} columns; legal are {table.columns}, as in the first rows"
+        reason = f"the row has {len(found_cells)} columns; legal are {table.columns}, as in the first rows"
         found.lost_words.append((number, reason))
     elif not word:
         found.lost_words.append((number, "the word of the row is empty"))

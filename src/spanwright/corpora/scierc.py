@@ -3,8 +3,8 @@
     {"doc_key": "A1", "sentences": [["We", "parse", "."], ["It", "works", "."]],
      "ner": [[[1, 1, "Task"]], []], "relations": [[], []], "clusters": []}
 
-Entity offsets count tokens from the start of the document, and the last token is included. Entities may nest and
-cross. Other keys (`relations`, `clusters`) are kept in the metadata and written again.
+Entity offsets count tokens from the start of the document, and the last token is included. Entities may nest
+and cross. Other keys (`relations`, `clusters`) are kept in the metadata and written again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from spanwright.corpora.records import (
 )
 from spanwright.corpora.tokens import Tokens, entity_of, joined, tokens_of
 from spanwright.errors import InputError
-from spanwright.text import Document, Entity
+from spanwright.text import Document, Entity, Range
 
 _KEYS = frozenset(("doc_key", "sentences", "ner"))
 
@@ -86,7 +86,7 @@ def _count(ner: Any) -> int:
 
 
 def _entities(
-    marked: list[Any], words: tuple[tuple[int, int], ...], path: Path, line: int, log: ReadingLog
+    marked: list[Any], words: tuple[Range, ...], path: Path, line: int, log: ReadingLog
 ) -> Iterator[Entity]:
     for value in marked:
         try:

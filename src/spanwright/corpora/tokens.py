@@ -16,6 +16,7 @@ from spanwright.corpora.standoff import named
 from spanwright.text import Document, Entity, Range, sentences, words
 from spanwright.text.tags import Run
 
+
 def joined(
     token_sentences: Sequence[Sequence[str]], blank: str = " "
 ) -> tuple[str, tuple[Range, ...], tuple[Range, ...]]:
@@ -48,6 +49,16 @@ def entity_of(run: Run, word_ranges: Sequence[Range]) -> Entity:
 def stray_starts(tags: Sequence[str], runs: Iterable[Run]) -> list[int]:
     """Word positions of runs that begin with a tag that continues one (`I-`, `M-`, `E-`, `L-`)."""
     return [first for first, _, _ in runs if tags[first][0] in "IMEL"]
+
+
+def stray_tag(tag: str, scheme: str) -> str:
+    """The remark on a stray start."""
+    return f"a mention begins with {tag!r}, which {scheme} has inside of mentions only; it is kept"
+
+
+def unreadable_tag(tag: str) -> str:
+    """The reason to reject a tag of no scheme."""
+    return f"no tag scheme has {tag!r}; legal are O, and B, I, M, E, L, S or U with a hyphen and a type"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +109,9 @@ def _uncovered_text(document: Document, word_ranges: Sequence[Range]) -> Iterato
         return
     borders = [0, *(border for word in word_ranges for border in word), len(document.text)]
     for start, end in zip(borders[::2], borders[1::2], strict=True):
-        if document.text[start:end].strip():
-            yield f"the text {document.text[start:end]!r:.80} at [{start}, {end}) of document {document.id!r}, which is in no word"
+        text = document.text[start:end]
+        if text.strip():
+            yield f"the text {text!r:.80} at [{start}, {end}) of document {document.id!r}, outside of words"
 
 
 def _sentence_numbers(

@@ -54,8 +54,8 @@ class Pairing:
 def pair_documents(gold: Iterable[Document], predicted: Iterable[Document]) -> Pairing:
     """Pair every gold document with the predicted one of the same id, or of the same text.
 
-    Raises `InputError` when there is no gold document, when nothing can be paired, when one side has two
-    texts for one id, or when the texts of a pair differ in more than white space.
+    Raises `InputError` when there is no gold document, when nothing can be paired, or when the texts of a
+    pair differ in more than white space.
     """
     notes: list[str] = []
     golds = _pool_repeated(gold, "gold", notes)
@@ -79,20 +79,16 @@ def pair_documents(gold: Iterable[Document], predicted: Iterable[Document]) -> P
 def _pool_repeated(documents: Iterable[Document], side: str, notes: list[str]) -> _Numbered:
     """Number the documents of one side; a repeated document is pooled with its first appearance."""
     numbered: _Numbered = {}
-    first_with_id: dict[str, int] = {}
+    appeared: dict[tuple[str, str], int] = {}
     repeated = 0
     for position, document in enumerate(documents):
-        first = position if document.generated_id else first_with_id.setdefault(document.id, position)
+        identity = (document.id, document.text)
+        first = position if document.generated_id else appeared.setdefault(identity, position)
         if first == position:
             numbered[position] = document
-            continue
-        if numbered[first].text != document.text:
-            raise InputError(
-                f"{side}: the id {document.id!r} stands for two different texts, {_begin(numbered[first])} "
-                f"and {_begin(document)}; legal is one text per id"
-            )
-        numbered[first] = numbered[first].with_entities(numbered[first].entities + document.entities)
-        repeated += 1
+        else:
+            numbered[first] = numbered[first].with_entities(numbered[first].entities + document.entities)
+            repeated += 1
     if repeated:
         notes.append(
             f"{side}: documents that repeat the id and text of an earlier one: {repeated}; "
@@ -103,9 +99,13 @@ def _pool_repeated(documents: Iterable[Document], side: str, notes: list[str]) -
 
 def _partners(golds: _Numbered, predictions: _Numbered, notes: list[str]) -> dict[int, int]:
     """The predicted document that answers each gold document, by position."""
-    partners = _pair_up(_with_id(golds), _with_id(predictions), lambda document: document.id)
-    # An id that a reader made up counts where the text agrees: it tells copies of a text apart.
-    partners |= _pair_up(_without(golds, partners), _without(predictions, partners.values()), _id_and_text)
+    # Id and text together tell apart copies of a text, and passages that share the id of their article.
+    partners = _pair_up(golds, predictions, _id_and_text)
+    partners |= _pair_up(
+        _with_id(_without(golds, partners)),
+        _with_id(_without(predictions, partners.values())),
+        lambda document: document.id,
+    )
     by_id = len(partners)
     # Where ids are shared, two documents that both have one of their own are different documents.
     choices = [(_without_id, _all), (_all, _without_id)] if partners else [(_all, _all)]
@@ -216,7 +216,8 @@ def _nothing_in_common(golds: _Numbered, predictions: _Numbered) -> str:
     return (
         f"no document is in both gold and prediction, neither by id nor by text: gold begins with "
         f"{gold.id!r}, {_begin(gold)}, the prediction with {predicted.id!r}, {_begin(predicted)}; legal are "
-        f"documents with the same ids, or with texts that are equal but for white space"
+        f"documents with the same ids, or with texts that are equal but for white space (a column file "
+        f"without document marks has one document per sentence)"
     )
 
 

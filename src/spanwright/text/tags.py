@@ -30,6 +30,14 @@ _LETTERS: dict[Scheme, tuple[str, str, str, str]] = {
 }
 
 
+def scheme_named(name: str) -> Scheme:
+    """The scheme of that name; ValueError for another."""
+    for scheme in SCHEMES:
+        if scheme == name.upper():
+            return scheme
+    raise ValueError(f"unknown tag scheme {name!r}; legal are {', '.join(SCHEMES)}")
+
+
 def split_tag(tag: str) -> tuple[str, str]:
     """`B-Disease` -> `('B', 'Disease')`; `O` -> `('O', '')`; a bare `B` has the type ''."""
     letter, _, type_ = tag.partition("-")

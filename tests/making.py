@@ -1,0 +1,60 @@
+"""Small made-up documents that a tiny encoder can learn: genes end in `ase`, cells are named after a word."""
+
+from __future__ import annotations
+
+import random
+import string
+
+from spanwright.settings import Settings, load_settings
+from spanwright.text import Document, Entity
+
+
+def documents(count: int, *, seed: int = 0, prefix: str = "made") -> list[Document]:
+    """Documents with genes (`xvase`) and cells (`xvase cell`, `lot cell`), some genes inside cells.
+
+    The same arguments give the same documents; another seed gives other texts.
+    """
+    generator = random.Random(f"{prefix} {seed}")
+    return [_document(f"{prefix}-{number}", generator) for number in range(count)]
+
+
+def _document(id: str, generator: random.Random) -> Document:
+    text = ""
+    entities: list[Entity] = []
+    for _ in range(generator.randint(6, 14)):
+        start = len(text) + 1 if text else 0
+        chunk, types = _chunk(generator)
+        text = f"{text} {chunk}" if text else chunk
+        for length, type_ in types:
+            entities.append(Entity(start, start + length, type_))
+    return Document(id, f"{text}.", tuple(entities))
+
+
+def _chunk(generator: random.Random) -> tuple[str, list[tuple[int, str]]]:
+    """A few words, and the length and type of each entity that begins with them."""
+    plain = "".join(generator.choices(string.ascii_lowercase[:20], k=generator.randint(2, 4)))
+    gene = f"{plain}ase"
+    match generator.randrange(6):
+        case 0:
+            return gene, [(len(gene), "Gene")]
+        case 1:
+            return f"{gene} cell", [(len(gene) + 5, "Cell"), (len(gene), "Gene")]
+        case 2:
+            return f"{plain} cell", [(len(plain) + 5, "Cell")]
+        case _:
+            return plain, []
+
+
+def settings(encoder: str, *changes: str) -> Settings:
+    """Settings of the plain recipe, small enough to train on a tiny encoder in a second."""
+    small = (
+        "windows.pieces=64",
+        "windows.overlap=6",
+        "representation.size=32",
+        "representation.width_size=4",
+        "representation.dropout=0.1",
+        'optimiser.learning_rates={encoder=2e-3, head=1e-2}',
+        "training.batch_windows=4",
+        "training.epochs=4",
+    )
+    return load_settings("plain", [f"encoder.name={encoder}", *small, *changes])

@@ -72,7 +72,17 @@ def save(model: TrainedModel, folder: Path) -> None:
     """Write a model directory; an older one of that name is replaced when the new one is complete."""
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
+    try:
+        partial.mkdir(parents=True)
+        _write_files(model, partial)
+        replace_folder(partial, folder)
+    except (OSError, safetensors.SafetensorError) as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        restore_folder(folder)
+        raise SpanwrightError(f"{folder}: the model could not be written: {error}") from error
+
+
+def _write_files(model: TrainedModel, folder: Path) -> None:
     description = {
         "format_version": FORMAT_VERSION,
         "spanwright_version": spanwright.__version__,
@@ -80,16 +90,15 @@ def save(model: TrainedModel, folder: Path) -> None:
         "encoder_config": _plain_config(model.network.encoder.config),
         "facts": model.facts,
     }
-    _write_json(partial / "spanwright.json", description)
-    _write_json(partial / "labels.json", {"types": model.labels.types})
-    safetensors.torch.save_file(_contiguous(model.network), partial / "model.safetensors")
-    model.pieces.tokenizer.save(str(partial / "tokenizer.json"))
-    (partial / "README.md").write_text(
-        model_card(model.settings, model.labels, model.facts), encoding="utf-8"
-    )
-    for file in partial.iterdir():
+    _write_json(folder / "spanwright.json", description)
+    _write_json(folder / "labels.json", {"types": model.labels.types})
+    safetensors.torch.save_file(_contiguous(model.network), folder / "model.safetensors")
+    model.pieces.tokenizer.save(str(folder / "tokenizer.json"))
+    card = model_card(model.settings, model.labels, model.facts)
+    (folder / "README.md").write_text(card, encoding="utf-8")
+    for file in folder.iterdir():
         sync(file)
-    replace_folder(partial, folder)
+    sync(folder)
 
 
 def load(folder: str | Path) -> TrainedModel:
@@ -132,13 +141,23 @@ def check_files(folder: Path) -> None:
 
 def replace_folder(new: Path, old: Path) -> None:
     """Put a complete folder in the place of another; at no moment is there a half-written one."""
-    retired = old.with_name(f".{old.name}.retired")
+    retired = _retired(old)
     shutil.rmtree(retired, ignore_errors=True)
     if old.exists():
         old.rename(retired)
     new.rename(old)
     sync(old.parent)
     shutil.rmtree(retired, ignore_errors=True)
+
+
+def restore_folder(folder: Path) -> None:
+    """Put back the old folder of a replacement that was cut off between its two renames."""
+    if not folder.exists() and _retired(folder).is_dir():
+        _retired(folder).rename(folder)
+
+
+def _retired(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.retired")
 
 
 def sync(path: Path) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
 from spanwright.batches.prepare import Context
 from spanwright.errors import SettingsError
@@ -40,9 +40,9 @@ class CandidateSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    width_limit: int | Auto = "auto"
+    width_limit: PositiveInt | Auto = "auto"
     """Words of the widest candidate; `auto` covers 99.5 % of the training entities."""
-    negatives: int | Literal["all"] = "all"
+    negatives: NonNegativeInt | Literal["all"] = "all"
     """Candidates without a gold label that train in each window: all, or a number drawn every epoch."""
 
 
@@ -100,23 +100,33 @@ def check(values: dict[str, Any], where: str) -> Settings:
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(f"{where}: {'; '.join(_explain(entry) for entry in error.errors())}") from None
+        reasons = "; ".join(_explain(entry, values) for entry in error.errors())
+        raise SettingsError(f"{where}: {reasons}") from None
 
 
-def _values(recipe: str) -> dict[str, Any]:
-    path = Path(recipe)
-    if recipe.endswith(".toml"):
-        if not path.is_file():
-            raise SettingsError(f"{recipe}: no such recipe file")
-        text = path.read_text(encoding="utf-8")
-    else:
-        text = recipe_text(recipe)
+def _values(recipe: str, extended_by: tuple[str, ...] = ()) -> dict[str, Any]:
     try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        values = tomllib.loads(_text(recipe))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{recipe}: not valid TOML: {error}") from None
     base = values.pop("extends", None)
-    return values if base is None else _merged(_values(base), values)
+    if base is None:
+        return values
+    chain = (*extended_by, recipe)
+    if not isinstance(base, str) or base in chain:
+        raise SettingsError(
+            f"{recipe}: extends {base!r}; legal is another recipe, which does not extend this one"
+        )
+    return _merged(_values(base, chain), values)
+
+
+def _text(recipe: str) -> str:
+    path = Path(recipe)
+    if not recipe.endswith(".toml"):
+        return recipe_text(recipe)
+    if not path.is_file():
+        raise SettingsError(f"{recipe}: no such recipe file")
+    return path.read_text(encoding="utf-8")
 
 
 def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
@@ -153,21 +163,43 @@ def _apply(values: dict[str, Any], change: str) -> None:
     table[last] = value
 
 
-def _explain(error: Any) -> str:
+def _explain(error: Any, values: Any) -> str:
     """One wrong setting in words."""
-    key = ".".join(str(part) for part in error["loc"])
+    key = ".".join(_given_keys(error["loc"], values))
     if error["type"] == "extra_forbidden":
         return f"unknown setting {key!r}; legal here are {', '.join(_legal_keys(error['loc'][:-1]))}"
+    if error["type"] == "missing":
+        return f"the setting {'.'.join(filter(None, (key, error['loc'][-1])))!r} is missing"
     return f"setting {key!r} is {error['input']!r}: {error['msg']}"
 
 
-def _legal_keys(location: tuple[Any, ...]) -> list[str]:
-    model: Any = Settings
-    for name in location:
-        annotation = (
-            model.model_fields[name].annotation if name in getattr(model, "model_fields", {}) else None
-        )
-        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-            break
-        model = annotation
-    return sorted(model.model_fields)
+def _given_keys(location: tuple[Any, ...], values: Any) -> Iterator[str]:
+    """The parts of a place that the user wrote; pydantic puts the branches of unions between them."""
+    for part in location:
+        if (isinstance(values, dict) and part in values) or (
+            isinstance(values, list) and isinstance(part, int)
+        ):
+            values = values[part]
+            yield str(part)
+
+
+def _legal_keys(location: tuple[int | str, ...]) -> list[str]:
+    """Names of the settings at a place; its path also goes through kinds, list positions and free keys."""
+    models: list[type[BaseModel]] = [Settings]
+    for part in location:
+        fields = [model.model_fields[part] for model in models if part in model.model_fields]
+        inner = [found for field in fields for found in _models_in(field.annotation)]
+        of_kind = [model for model in models if part == _kind(model)]
+        models = inner or of_kind or models
+    return sorted({name for model in models for name in model.model_fields})
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [found for argument in get_args(annotation) for found in _models_in(argument)]
+
+
+def _kind(model: type[BaseModel]) -> str | None:
+    kinds = get_args(model.model_fields["kind"].annotation) if "kind" in model.model_fields else ()
+    return kinds[0] if kinds else None

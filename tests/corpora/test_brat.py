@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import corpora, documents
 
+from spanwright.corpora import files
 from spanwright.corpora.brat import FORMAT
 from spanwright.corpora.file_names import file_name, id_of_file_name
 from spanwright.corpora.format import ReadingLog
+from spanwright.errors import InputError
 from spanwright.text import Document, Entity
 
 TEXT = "ovarian and breast cancer"
@@ -261,8 +263,11 @@ def test_what_was_read_is_written_with_the_same_bytes(document: Document) -> Non
         (Document("1", "one", words=((0, 3),)), "the given words of document '1'"),
         (Document("1", "one", (Entity(0, 3, "two words"),)), "the type of 'two words' 'one' at [0, 3)"),
         (Document("1", "one", (Entity(0, 3, ""),)), "the type of ''"),
-        (Document("1", "one", (Entity(0, 3, "D", concepts=("a\tb",)),)), "the concepts of 'D' 'one'"),
-        (Document("1", "one", (Entity(0, 3, "D", concepts=("",)),)), "the concepts of 'D' 'one'"),
+        (
+            Document("1", "one", (Entity(0, 3, "D", concepts=("a\tb",)),)),
+            "the concepts ['a\\tb'] of 'D' 'one'",
+        ),
+        (Document("1", "one", (Entity(0, 3, "D", concepts=("",)),)), "the concepts [''] of 'D' 'one'"),
     ],
 )
 def test_what_cannot_be_written_is_named(tmp_path: Path, document: Document, loss: str) -> None:
@@ -303,3 +308,9 @@ def test_pairs_and_folders_are_recognised(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     expected = {"folder": True, "pair.txt": True, "pair.ann": True, "alone.txt": False, "empty": False}
     assert {name: FORMAT.recognises(tmp_path / name, "") for name in expected} == expected
+
+
+def test_a_second_document_of_the_same_id_does_not_overwrite_the_first(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="two documents have the id 'one'"):
+        files.write([Document("one", "first"), Document("one", "second")], tmp_path, format="brat")
+    assert (tmp_path / "one.txt").read_text() == "first"

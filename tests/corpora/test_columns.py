@@ -115,6 +115,14 @@ def test_columns_can_be_chosen(tmp_path: Path) -> None:
     assert (mentions(outer), mentions(inner)) == ([("Berlin", "LOC")], [("rocks", "OTH")])
 
 
+def test_columns_and_scheme_are_options_of_the_format(tmp_path: Path) -> None:
+    path = tmp_path / "three.tsv"
+    path.write_text("I-LOC\tOslo\tx\n")
+    options = {"word_column": "1", "tag_column": "0", "scheme": "IOB1"}
+    (document,) = files.read(path, format="conll", strict=True, options=options).documents
+    assert mentions(document) == [("Oslo", "LOC")]
+
+
 def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "two.tsv"
     path.write_text(TABBED)

@@ -202,6 +202,7 @@ def test_a_relation_of_concepts_that_no_entity_has_is_kept_and_remarked(tmp_path
         ("-1", ()),
         ("-", ()),
         ("D001|D002\tone part|another part", ("D001", "D002")),
+        ("\tone part|another part", ()),
     ],
 )
 def test_concepts_are_split_and_the_column_is_written_as_it_was(

@@ -115,7 +115,7 @@ def gold_words(prepared: PreparedDocument, labels: LabelSpace) -> GoldWords:
     unknown: list[Entity] = []
     for entity in prepared.document.entities:
         first, last = first_word.get(entity.start), last_word.get(entity.end)
-        if entity.fragments:
+        if len(entity.pieces) > 1:
             discontinuous.append(entity)
         elif entity.type not in labels.ids:
             unknown.append(entity)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import spanwright
+from spanwright.cli.corpus import corpus_app
 from spanwright.cli.evaluate import evaluate_command
 from spanwright.cli.quickstart import quickstart_command
 from spanwright.cli.recipes import recipes_command
@@ -27,6 +28,7 @@ app.command("train")(train_command)
 app.command("tag")(tag_command)
 app.command("evaluate")(evaluate_command)
 app.command("recipes")(recipes_command)
+app.add_typer(corpus_app, name="corpus")
 
 
 def _version(wanted: bool) -> None:
@@ -54,4 +56,8 @@ def main() -> None:
     except BrokenPipeError:
         # The reader of our output has gone, as `head` does. Python would complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        # A full disk, a folder that may not be written: nothing that a traceback would explain better.
+        typer.secho(f"error: {error}", err=True, fg="red")
         sys.exit(1)

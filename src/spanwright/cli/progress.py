@@ -7,6 +7,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from spanwright.evaluation import Scores
 from spanwright.evaluation.table import render
@@ -28,7 +29,8 @@ class TrainingView:
     """Draws the events of a run on the terminal."""
 
     def __init__(self) -> None:
-        self.console = Console(stderr=True)
+        # Types and paths may hold square brackets and colons, which are no markup and no emoji here.
+        self.console = Console(stderr=True, markup=False, emoji=False)
         self._progress = Progress(
             TextColumn("epoch {task.fields[epoch]}"),
             BarColumn(),
@@ -59,13 +61,14 @@ class TrainingView:
             f"training documents removed because they stand in dev or test: {setup.removed}\n"
             f"recipe {settings.name}, encoder {settings.encoder.name}, {parameters / 1e6:.1f} M parameters\n"
             f"candidate spans up to {settings.candidates.width_limit} words; decoding {settings.decoding}\n"
-            f"learning rates: {rates}"
+            f"learning rates: {rates}",
+            soft_wrap=True,
         )
         self._progress.update(self._task, visible=True)
 
     def warned(self, message: str) -> None:
         """Print a warning."""
-        self.console.print(f"[yellow]warning:[/] {message}", markup=True, highlight=False)
+        self.console.print(Text.assemble(("warning:", "yellow"), f" {message}"), soft_wrap=True)
 
     def progressed(self, *, epoch: int, share: float, loss: float, words_per_second: float) -> None:
         """Move the bar."""
@@ -86,7 +89,7 @@ class TrainingView:
             table = render(scores)
             table.title = f"{split}: {table.title}" if table.title else split
             Console().print(table)
-        self.console.print(f"model: {result.folder / 'model'}", highlight=False)
+        self.console.print(f"model: {result.folder / 'model'}", highlight=False, soft_wrap=True)
 
 
 def _data_table(reports: dict[str, SplitReport]) -> Table:

@@ -15,6 +15,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
 from spanwright.corpora.files import FORMATS, named, stream, write, write_stream, writer_for
 from spanwright.corpora.format import ReadingLog
+from spanwright.corpora.lines import Undecodable, decode_lines
 from spanwright.errors import InputError
 from spanwright.text import Document
 
@@ -52,13 +53,13 @@ def tag_command(
     tagger = load(model)
     log = ReadingLog()
     tagged = _counted(tagger.tag(_documents(paths, input_format, parse_options(option or ()), log)))
+    losses: list[str] = []
     if to_stream:
-        write_stream(tagged, sys.stdout, target)
+        write_stream(tagged, sys.stdout, target, lossy=lossy, losses=losses)
     else:
-        losses: list[str] = []
         write(tagged, out, format=target.name, lossy=lossy, losses=losses)
-        for loss in losses:
-            typer.echo(f"left out: {loss}", err=True)
+    for loss in losses:
+        typer.echo(f"left out: {loss}", err=True)
     report(log)
 
 
@@ -69,8 +70,10 @@ def _expand(inputs: list[str]) -> list[Path]:
 
 def _matches(path: Path) -> list[Path]:
     """The path itself, or what it matches when it is a pattern that the shell has left alone."""
-    if path.exists() or not has_magic(str(path)):
+    if path.exists() or str(path) == STANDARD_STREAM:
         return [path]
+    if not has_magic(str(path)):
+        raise InputError(f"{path}: no such file or folder")
     matches = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
     if not matches:
         raise InputError(f"{path}: no file matches")
@@ -91,14 +94,17 @@ def _documents(
 ) -> Iterator[Document]:
     for path in paths:
         if str(path) == STANDARD_STREAM:
-            yield from _lines()
+            yield from _lines(log)
         else:
             yield from stream(path, log, format=format, options=options)
 
 
-def _lines() -> Iterator[Document]:
-    for number, line in enumerate(sys.stdin, start=1):
-        yield Document(id=f"line-{number}", text=line.rstrip("\r\n"), generated_id=True)
+def _lines(log: ReadingLog) -> Iterator[Document]:
+    for number, line in decode_lines(sys.stdin.buffer):
+        if isinstance(line, Undecodable):
+            log.reject_document(Path("standard input"), number, line.reason)
+        else:
+            yield log.accept(Document(id=f"line-{number}", text=line, generated_id=True))
 
 
 def _counted(documents: Iterable[Document]) -> Iterator[Document]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -41,7 +42,9 @@ def train_command(
     from spanwright.settings import load_settings
     from spanwright.training.loop import train as run
 
-    settings = load_settings(recipe, [*([f"encoder.name={encoder}"] if encoder else []), *(changes or [])])
+    # As a string of TOML: a folder may be called 2024.
+    named = [f"encoder.name={json.dumps(encoder)}"] if encoder else []
+    settings = load_settings(recipe, [*named, *(changes or [])])
     with TrainingView() as view:
         result = run(
             settings,

@@ -26,8 +26,8 @@ from spanwright.corpora.brat_annotations import (
     concept_line,
     concepts_by_entity,
     entity_line,
+    has_writable_type,
     lines_that_hold,
-    obstacle,
     own_id,
     parse_concept,
     parse_entity,
@@ -39,6 +39,7 @@ from spanwright.corpora.standoff import given_borders, is_column, key, named, re
 from spanwright.errors import InputError
 from spanwright.text import Document, Entity
 
+_LEGAL_KINDS = ", ".join(sorted({ENTITY, *OTHER_KINDS}))
 _ENTITY_ID = re.compile(r"T\d+")
 
 
@@ -105,13 +106,9 @@ def _annotated(
         elif kind == ENTITY:
             entities |= _entity(line, number, document, path, log)
         elif line and not line.isspace():
-            log.reject_entity(path, number, f"a line that begins with {kind!r}; legal are {_legal_kinds()}")
+            log.reject_entity(path, number, f"a line that begins with {kind!r}; legal are {_LEGAL_KINDS}")
     _remark_strays(entities, others, path, log)
     return _with_annotations(document, list(entities.values()), list(others.values()))
-
-
-def _legal_kinds() -> str:
-    return ", ".join(sorted(OTHER_KINDS | {ENTITY}))
 
 
 def _entity(
@@ -165,7 +162,7 @@ def serialise_folder(document: Document) -> Iterator[tuple[str, str]]:
 
 def _lines(document: Document) -> Iterator[str]:
     others = [line for line in _listed(document.metadata.get("brat_lines")) if line[:1] in OTHER_KINDS]
-    entities = [entity for entity in document.entities if obstacle(entity) != "the type of"]
+    entities = [entity for entity in document.entities if has_writable_type(entity)]
     kept = _kept_ids(entities, document, concepts_by_entity(others))
     taken = {id for id in kept if id is not None}.union(map(own_id, others))
     fresh = _free_ids(ENTITY, taken)
@@ -210,8 +207,10 @@ def losses(document: Document) -> Iterator[str]:
         yield f"the id {document.id!r} of a document as a file name"
     yield from given_borders(document)
     for entity in document.entities:
-        if found := obstacle(entity):
-            yield f"{found} {named(document, entity)}"
+        if not has_writable_type(entity):
+            yield f"the type of {named(document, entity)}"
+        elif not all(map(is_column, entity.concepts)):
+            yield f"the concepts {list(entity.concepts)} of {named(document, entity)}"
 
 
 FORMAT = Format(

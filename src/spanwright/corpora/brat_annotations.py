@@ -101,8 +101,6 @@ def _second_column(line: str) -> str:
     return line.split("\t", 2)[1] if "\t" in line else ""
 
 
-def obstacle(entity: Entity) -> str:
-    """What keeps an entity or a concept of it from being written, in the words of a loss; '' for nothing."""
-    if not is_column(entity.type) or " " in entity.type:
-        return "the type of"
-    return "" if all(map(is_column, entity.concepts)) else "the concepts of"
+def has_writable_type(entity: Entity) -> bool:
+    """Whether the type of an entity can stand before its offsets."""
+    return is_column(entity.type) and " " not in entity.type

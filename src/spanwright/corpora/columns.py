@@ -13,7 +13,8 @@ A word that cannot be told (too few columns, bytes that are not UTF-8) makes its
 rejected: its text would have a hole. A tag that cannot be read costs the annotation alone.
 
 Files are written with IOB2 tags and a mark before each document. One layer of tags holds no nested, crossing
-or discontinuous entities, and none that cut a word or cross a sentence border of the corpus.
+or discontinuous entities, and none that cut a word or cross a sentence border of the corpus. The white space
+between words, concepts, confidences and metadata have no place in a column file and are not written.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def recognises(path: Path, head: str) -> bool:
     """Whether the first rows have the same number of columns and a tag in the last."""
     is_named_so = path.name.lower().endswith(_SUFFIXES)
     if not head.strip():
-        return is_named_so
+        return is_named_so and not path.is_dir()
     rows = first_rows(head[: head.rfind("\n") + 1] or head)
     if not rows:
         return has_marks(head)

@@ -72,26 +72,31 @@ def read(path: Path, log: ReadingLog) -> Iterator[Document]:
 
 
 def _items(text: str, path: Path, log: ReadingLog) -> Iterator[tuple[int, int, Any]]:
-    """Yield (start, end, value) of the items of a JSON list one by one; what is no list is rejected."""
-    position = skip_space(text, 0)
-    expected, fault = "[", ""
-    while not fault and text.startswith(expected, position):
+    """Yield (start, end, value) of the items of a JSON list one by one, up to the first that is not JSON."""
+    position, opening = skip_space(text, 0), "["
+    while text.startswith(opening, position):
         position = skip_space(text, position + 1)
-        if expected == "[" and text.startswith("]", position):
+        if opening == "[" and text.startswith("]", position):
             break
         try:
             value, end = DECODER.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
-            fault = f"not JSON ({error})"
-        else:
-            yield position, end, value
-            position, expected = skip_space(text, end), ","
-    if fault or not text.startswith("]", position):
-        found = fault or f"{text[position : position + 20]!r} was found where {expected!r} or ']' is legal"
-        line = 1 + text.count("\n", 0, position)
-        log.reject_document(
-            path, line, f"{found}; legal is a list of objects; the rest of the file is left out"
-        )
+            _reject_rest(text, position, f"not JSON ({error})", path, log)
+            return
+        yield position, end, value
+        position, opening = skip_space(text, end), ","
+    rest = skip_space(text, position + 1)
+    if not text.startswith("]", position):
+        _reject_rest(text, position, f"{text[position : position + 20]!r} was found", path, log)
+    elif rest < len(text):
+        _reject_rest(text, rest, f"{text[rest : rest + 20]!r} was found behind the list", path, log)
+
+
+def _reject_rest(text: str, position: int, found: str, path: Path, log: ReadingLog) -> None:
+    line = 1 + text.count("\n", 0, position)
+    log.reject_document(
+        path, line, f"{found}; legal is one list of objects; the rest of the file is left out"
+    )
 
 
 def _count(item: Any) -> int:

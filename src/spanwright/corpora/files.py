@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from spanwright.corpora import brat, columns, genia_jsonl, conll04, jsonl, plain_text, pubtator, scierc
+from spanwright.corpora import brat, columns, conll04, genia_jsonl, jsonl, plain_text, pubtator, scierc
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.errors import InputError
 from spanwright.text import Document
@@ -130,22 +129,31 @@ def write(
     """
     path = Path(path)
     target = writer_for(path, format)
-    checked = _expressible(documents, target, lossy, losses)
     if target.serialise_folder is not None:
-        _write_folder(checked, path, target)
+        _write_folder(_expressible(documents, target, lossy, losses), path, target)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial")
-    with partial.open("w", encoding="utf-8", newline="") as file:
-        write_stream(checked, file, target)
-    os.replace(partial, path)
+    try:
+        with partial.open("w", encoding="utf-8", newline="") as file:
+            write_stream(documents, file, target, lossy=lossy, losses=losses)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
-def write_stream(documents: Iterable[Document], stream: TextIO, format: Format) -> None:
-    """Write documents to an open text stream as they come."""
+def write_stream(
+    documents: Iterable[Document],
+    stream: TextIO,
+    format: Format,
+    *,
+    lossy: bool = False,
+    losses: list[str] | None = None,
+) -> None:
+    """Write documents to an open text stream as they come; losses are treated as by `write`."""
     if format.serialise is None:
         raise InputError(f"the format {format.name!r} is a folder of files and cannot go to a stream")
-    for chunk in format.serialise(documents):
+    for chunk in format.serialise(_expressible(documents, format, lossy, losses)):
         stream.write(chunk)
 
 

@@ -9,8 +9,8 @@ and `generated_id`. Other keys of a document are kept in its metadata.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from spanwright.text import Document, Entity, Range
 _SUFFIX = ".jsonl"
 _KEYS = frozenset(("id", "text", "entities", "words", "sentences", "corpus", "metadata", "generated_id"))
 _ENTITY_KEYS = frozenset(("start", "end", "type", "fragments", "concepts", "confidence", "text"))
+_LARGEST = sys.float_info.max
 _TOKEN_KEYS = frozenset(("tokens", "entity_mentions", "ner"))
 """Keys of the JSON formats of tokens, some of which have a text besides."""
 
@@ -31,7 +32,7 @@ _TOKEN_KEYS = frozenset(("tokens", "entity_mentions", "ner"))
 def recognises(path: Path, head: str) -> bool:
     """Whether the first line is an object with a text and without tokens, or an empty file is named so."""
     if not head.strip():
-        return path.name.lower().endswith(_SUFFIX)
+        return path.name.lower().endswith(_SUFFIX) and not path.is_dir()
     keys = first_keys(head)
     return "text" in keys and keys.isdisjoint(_TOKEN_KEYS)
 
@@ -41,13 +42,16 @@ def read(path: Path, log: ReadingLog) -> Iterator[Document]:
     ids = Ids(path, log)
     extra: set[str] = set()
     for line, record in json_lines(path, log):
-        extra.update(other_keys(record, _KEYS))
+        others = other_keys(record, _KEYS)
+        extra.update(others)
         try:
             document = _document(record, *ids.take(given_id(record, "id"), line))
         except InputError as error:
             found = record.get("entities")
             log.reject_document(path, line, str(error), entities=len(found) if isinstance(found, list) else 0)
             continue
+        if twice := [key for key in others if document.metadata[key] is not others[key]]:
+            log.remark(path, line, f"keys that are in 'metadata' too, which is kept: {', '.join(twice)}")
         yield _with_entities(document, record.get("entities") or [], path, line, log)
     if extra:
         log.notes.append(f"{path}: keys that are not read but kept as metadata: {', '.join(sorted(extra))}")
@@ -141,8 +145,8 @@ def _entity(value: Any) -> Entity:
     confidence = _checked(value, "confidence", (int, float), "a number", None)
     if not all(isinstance(concept, str) for concept in concepts):
         raise InputError(f"'concepts' is {concepts!r:.80}; legal is a list of strings")
-    if isinstance(confidence, bool) or (confidence is not None and not isfinite(confidence)):
-        raise InputError(f"'confidence' is {confidence!r}; legal is a finite number")
+    if isinstance(confidence, bool) or (confidence is not None and not abs(confidence) <= _LARGEST):
+        raise InputError(f"'confidence' is {confidence!r:.80}; legal is a finite number")
     return Entity(
         _whole_number(value, "start"),
         _whole_number(value, "end"),

@@ -11,7 +11,7 @@ the text), and its reason tells where they are, so that the reader can reject th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,22 +36,27 @@ def read_lines(path: Path) -> Iterator[tuple[int, str | Undecodable]]:
     Lines end with LF or CRLF and nothing else: a lone carriage return, a form feed or U+2028 is text. A byte
     order mark is left out. A file that ends with a line end has no empty line behind it.
     """
-    offset = 0
     with path.open("rb", buffering=_BUFFER_BYTES) as file:
-        for number, raw in enumerate(file, start=1):
-            try:
-                line = raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                yield number, _undecodable(error, number, line_start=0, offset=offset)
-            else:
-                if number == 1:
-                    line = line.removeprefix("\ufeff")
-                if line.endswith("\r\n"):
-                    line = line[:-2]
-                elif line.endswith("\n"):
-                    line = line[:-1]
-                yield number, line
-            offset += len(raw)
+        yield from decode_lines(file)
+
+
+def decode_lines(raw_lines: Iterable[bytes]) -> Iterator[tuple[int, str | Undecodable]]:
+    """Yield (line number from 1, line without its end) of the lines of a byte stream, as of a file."""
+    offset = 0
+    for number, raw in enumerate(raw_lines, start=1):
+        try:
+            line = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            yield number, _undecodable(error, number, line_start=0, offset=offset)
+        else:
+            if number == 1:
+                line = line.removeprefix("\ufeff")
+            if line.endswith("\r\n"):
+                line = line[:-2]
+            elif line.endswith("\n"):
+                line = line[:-1]
+            yield number, line
+        offset += len(raw)
 
 
 def read_text(path: Path) -> str | Undecodable:

@@ -1,19 +1,109 @@
-"""Documents that two corpora share."""
+"""What two corpora share, and what a training must not see because it will be scored on it."""
 
 from __future__ import annotations
 
-import hashlib
-import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
+from spanwright.corpora.near_texts import NearTexts
+from spanwright.corpora.shared_documents import (
+    REASONS,
+    Pair,
+    Reason,
+    fingerprint,
+    given_id,
+    shared_pairs,
+    without_white_space,
+)
 from spanwright.text import Document
 
-_WHITE_SPACE = re.compile(r"\s+")
+# What a training leaves out must be beyond doubt: stricter than the rule by which `overlap` points things out.
+_CONTAINMENT = 0.9
+_FEWEST_SHINGLES = 30
 
 
-def fingerprint(text: str) -> bytes:
-    """A digest of a text that is blind to case and white space, so that other tokenisations match."""
-    return hashlib.blake2b(_WHITE_SPACE.sub("", text).casefold().encode(), digest_size=16).digest()
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How many mentions of one corpus are mentions in another too, blind to case, white space and type."""
+
+    strings: int
+    """Distinct mention strings."""
+    strings_seen: int
+    mentions: int
+    mentions_seen: int
+
+    @property
+    def string_share(self) -> float:
+        """Share of the distinct mention strings that the other corpus has too."""
+        return self.strings_seen / self.strings if self.strings else 0.0
+
+    @property
+    def mention_share(self) -> float:
+        """Share of the mentions whose string the other corpus has too."""
+        return self.mentions_seen / self.mentions if self.mentions else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """What two corpora share."""
+
+    pairs: tuple[Pair, ...]
+    """Of several documents with one id or one text, each stands in a pair with the first of the other side."""
+    documents_a: int
+    documents_b: int
+    a_in_b: Seen
+    """Mentions of A that B has too."""
+    b_in_a: Seen
+    """Mentions of B that A has too."""
+
+    @property
+    def shared_a(self) -> list[Document]:
+        """The documents of A that B has too, for whatever reason."""
+        return list({id(pair.a): pair.a for pair in self.pairs}.values())
+
+    @property
+    def shared_b(self) -> list[Document]:
+        """The documents of B that A has too, for whatever reason."""
+        return list({id(pair.b): pair.b for pair in self.pairs}.values())
+
+    def reasons(self) -> dict[Reason, int]:
+        """How many documents of A each reason applies to."""
+        return {
+            reason: len({id(pair.a) for pair in self.pairs if reason in pair.reasons}) for reason in REASONS
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: counts, shares, and the pairs by id."""
+        return {
+            "documents_a": self.documents_a,
+            "documents_b": self.documents_b,
+            "shared_a": len(self.shared_a),
+            "shared_b": len(self.shared_b),
+            "shared_a_by_reason": self.reasons(),
+            "mentions_a_in_b": asdict(self.a_in_b),
+            "mentions_b_in_a": asdict(self.b_in_a),
+            "pairs": [
+                {
+                    "a": pair.a.id,
+                    "b": pair.b.id,
+                    "reasons": list(pair.reasons),
+                    "similarity": round(pair.similarity, 3),
+                }
+                for pair in self.pairs
+            ],
+        }
+
+
+def overlap(a: Sequence[Document], b: Sequence[Document]) -> Overlap:
+    """The documents and mentions that two corpora share.
+
+    Documents are compared by given id, by text blind to case and white space, and by runs of four words:
+    texts of at least 15 words are near when 70 % of the runs of the smaller one stand in the other.
+    """
+    in_a, in_b = _mentions(a), _mentions(b)
+    return Overlap(tuple(shared_pairs(a, b)), len(a), len(b), _seen(in_a, in_b), _seen(in_b, in_a))
 
 
 def drop_shared(
@@ -21,18 +111,39 @@ def drop_shared(
 ) -> tuple[list[Document], list[Document]]:
     """Split documents into those to keep and those that also stand in evaluation data.
 
-    A document is shared when its id (unless made up by a reader) or its text, blind to case and white
-    space, is.
+    A document is shared when its id (unless made up by a reader) or its text, blind to case and white space,
+    is that of an evaluation document. It is also shared when the two texts are the same but for small edits
+    or a missing part: at least 90 % of the runs of four words of the smaller text stand in the other one. This
+    last rule holds only from 33 words upwards, so that a sentence is never left out for being similar.
     """
-    ids: set[str] = set()
-    texts: set[bytes] = set()
-    for document in evaluation:
-        texts.add(fingerprint(document.text))
-        if not document.generated_id:
-            ids.add(document.id)
+    evaluation = list(evaluation)
+    ids = {given_id(document) for document in evaluation} - {None}
+    texts = {fingerprint(document.text) for document in evaluation}
+    near = NearTexts(
+        (document.text for document in evaluation), containment=_CONTAINMENT, fewest=_FEWEST_SHINGLES
+    )
     kept: list[Document] = []
     shared: list[Document] = []
     for document in documents:
-        same_id = not document.generated_id and document.id in ids
-        (shared if same_id or fingerprint(document.text) in texts else kept).append(document)
+        same = given_id(document) in ids or fingerprint(document.text) in texts
+        (shared if same or near.has(document.text) else kept).append(document)
     return kept, shared
+
+
+def _mentions(documents: Iterable[Document]) -> Counter[str]:
+    """How often each mention string occurs, blind to case and white space."""
+    return Counter(
+        without_white_space(document.mention(entity))
+        for document in documents
+        for entity in document.entities
+    )
+
+
+def _seen(mentions: Counter[str], other: Counter[str]) -> Seen:
+    seen = mentions.keys() & other.keys()
+    return Seen(
+        strings=len(mentions),
+        strings_seen=len(seen),
+        mentions=mentions.total(),
+        mentions_seen=sum(mentions[string] for string in seen),
+    )

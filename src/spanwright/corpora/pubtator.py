@@ -81,7 +81,7 @@ def _blocks(path: Path) -> Iterator[_Block]:
     text_lines, rows = block = _Block([], [])
     for number, line in read_lines(path):
         shown = line if isinstance(line, str) else line.replaced
-        match = _TEXT_LINE.match(shown) if "|t|" in shown or "|a|" in shown else None
+        match = _TEXT_LINE.match(shown) if "|" in shown else None
         is_empty = not shown or shown.isspace()
         if (is_empty or (match and match[2] == "t")) and (text_lines or rows):
             yield block

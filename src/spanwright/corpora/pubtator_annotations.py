@@ -93,9 +93,10 @@ def _kept_columns(entity: Entity, document: Document) -> str:
     behind = kept.get(key(entity)) if isinstance(kept, dict) else None
     if not isinstance(behind, str):
         return ""
-    concepts, *parts = behind.split("\t")
-    legal = split_concepts(concepts) == entity.concepts and all(is_column(part) for part in parts)
-    return behind if legal and is_column(concepts) else ""
+    is_legal = (
+        is_column(behind.replace("\t", " ")) and split_concepts(behind.split("\t")[0]) == entity.concepts
+    )
+    return behind if is_legal else ""
 
 
 def obstacle(entity: Entity) -> str:

@@ -52,6 +52,8 @@ def checked_record(value: Any, *, escaped: bool) -> Record:
     if escaped:
         try:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except RecursionError:
+            raise InputError("the JSON is nested too deeply") from None
         except UnicodeEncodeError as error:
             surrogate = ord(error.object[error.start])
             raise InputError(

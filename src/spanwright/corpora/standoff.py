@@ -36,13 +36,18 @@ def key(entity: Entity) -> str:
 
 
 def remark_other_mention(
-    entity: Entity, found: str, given: str, path: Path, line: int, log: ReadingLog
+    entity: Entity, found: str, given: str, path: Path, line: int, log: ReadingLog, *, where: str = ""
 ) -> None:
-    """Note when the mention that a line gives is not what was found at its offsets."""
+    """Note when the mention that a line gives is not what was found at its offsets.
+
+    `where` names the document and the annotation in formats that may be all on one line.
+    """
     if given not in (found, flat(found)):
-        where = f"[{entity.start}, {entity.end})"
         log.remark(
-            path, line, f"the mention is given as {given!r}, but {where} is {found!r}; offsets are kept"
+            path,
+            line,
+            f"{where}{': ' if where else ''}the mention is given as {given!r}, but "
+            f"[{entity.start}, {entity.end}) is {found!r}; offsets are kept",
         )
 
 

@@ -5,8 +5,7 @@
 - `non-crossing` keeps the most confident of any two that overlap without one lying inside the other.
 
 The rule is greedy: take predictions from the most to the least confident and keep each that conflicts with
-none kept before. It is computed in rounds over all spans at once: a span that beats every span it conflicts
-with is kept, those that conflict with a kept one are dropped, and the rest goes into the next round.
+none kept before. What is kept is noted by word, so a span costs its width, however many there are.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import numpy.typing as npt
 
 Decoding = Literal["nested", "flat", "non-crossing"]
 Integers = npt.NDArray[np.int64]
-Booleans = npt.NDArray[np.bool_]
 
 
 def decode(
@@ -33,65 +31,38 @@ def decode(
     if rule == "nested" or len(first) < 2:
         return reading_order
     by_rank = np.lexsort((type, first, first - last, -confidence))
-    start = first[by_rank] - first.min()
-    end = last[by_rank] - first.min()
+    keep = _keep_disjoint if rule == "flat" else _keep_non_crossing
+    start, end = first[by_rank] - first.min(), last[by_rank] - first.min()
     kept = np.zeros(len(first), dtype=bool)
-    kept[by_rank] = _greedy(start, end, rule)
+    kept[by_rank] = keep(start.tolist(), end.tolist())
     return reading_order[kept[reading_order]]
 
 
-def _greedy(first: Integers, last: Integers, rule: Decoding) -> Booleans:
-    """Mask of the spans kept; spans are given from the most to the least confident."""
-    kept = np.zeros(len(first), dtype=bool)
-    alive = np.arange(len(first))
-    best_conflict = _best_overlapping if rule == "flat" else _best_crossing
-    while len(alive):
-        spans = first[alive], last[alive]
-        everyone = np.arange(len(alive))
-        winners = best_conflict(*spans, everyone) >= everyone
-        kept[alive[winners]] = True
-        ranks = np.where(winners, everyone, len(alive))
-        beaten = best_conflict(*spans, ranks) < len(alive)
-        # A span is no conflict of its own, so a winner leaves by being a winner.
-        alive = alive[~(winners | beaten)]
+def _keep_disjoint(first: list[int], last: list[int]) -> list[bool]:
+    """Which spans are kept; spans are given from the most to the least confident."""
+    kept: list[bool] = []
+    taken = bytearray(max(last) + 1)
+    for start, end in zip(first, last, strict=True):
+        free = taken.find(1, start, end + 1) < 0
+        if free:
+            taken[start : end + 1] = b"\x01" * (end + 1 - start)
+        kept.append(free)
     return kept
 
 
-def _best_overlapping(first: Integers, last: Integers, ranks: Integers) -> Integers:
-    """The lowest of `ranks` among the spans that share a word with each span, itself included."""
-    nobody = len(ranks)
-    best = np.full(int(last.max()) + 1, nobody)
-    widths = last - first + 1
-    for offset in range(int(widths.max())):
-        reaching = widths > offset
-        np.minimum.at(best, first[reaching] + offset, ranks[reaching])
-    lowest = np.full(len(first), nobody)
-    for offset in range(int(widths.max())):
-        reaching = widths > offset
-        lowest[reaching] = np.minimum(lowest[reaching], best[first[reaching] + offset])
-    return lowest
-
-
-def _best_crossing(first: Integers, last: Integers, ranks: Integers) -> Integers:
-    """The lowest of `ranks` among the spans that cross each span (overlap, and neither is inside)."""
-    widths = last - first + 1
-    widest = int(widths.max())
-    words = int(last.max()) + 1
-    starting_here = _wider_than(first, widths, ranks, words, widest)
-    ending_here = _wider_than(last, widths, ranks, words, widest)
-    lowest = np.full(len(first), len(ranks))
-    for offset in range(1, widest):
-        # Spans that start `offset` words into this one and end behind it ...
-        inside = widths > offset
-        right = starting_here[first[inside] + offset, widths[inside] - offset]
-        # ... and spans that end `offset` words before its last word and start before it.
-        left = ending_here[last[inside] - offset, widths[inside] - offset]
-        lowest[inside] = np.minimum(lowest[inside], np.minimum(right, left))
-    return lowest
-
-
-def _wider_than(place: Integers, widths: Integers, ranks: Integers, words: int, widest: int) -> Integers:
-    """(words, widest + 1): the lowest rank of the spans at a place that have more than w words."""
-    table = np.full((words, widest + 1), len(ranks))
-    np.minimum.at(table, (place, widths - 1), ranks)
-    return np.minimum.accumulate(table[:, ::-1], axis=1)[:, ::-1]
+def _keep_non_crossing(first: list[int], last: list[int]) -> list[bool]:
+    """Which spans are kept; spans are given from the most to the least confident."""
+    kept: list[bool] = []
+    words = max(last) + 1
+    furthest_end = [-1] * words  # of the kept spans that start at a word
+    earliest_start = [words] * words  # of the kept spans that end at a word
+    for start, end in zip(first, last, strict=True):
+        free = (
+            max(furthest_end[start + 1 : end + 1], default=-1) <= end
+            and min(earliest_start[start:end], default=words) >= start
+        )
+        if free:
+            furthest_end[start] = max(furthest_end[start], end)
+            earliest_start[end] = min(earliest_start[end], start)
+        kept.append(free)
+    return kept

@@ -61,7 +61,7 @@ class Tagger:
         for number, item in enumerate(source):
             document = _as_document(item, number)
             chunk.append(document)
-            characters += len(document.text)
+            characters += len(document.text) + 1  # so that empty texts fill a chunk, too
             if characters >= _CHUNK_CHARACTERS:
                 yield from self._tag_chunk(chunk)
                 chunk, characters = [], 0

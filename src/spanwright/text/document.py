@@ -76,13 +76,14 @@ class Document:
 
 
 def _refuse_lone_surrogates(document: Document) -> None:
-    try:
-        document.text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"document {document.id!r}: character {error.start} is a lone surrogate "
-            f"(U+{ord(document.text[error.start]):04X}), which no UTF-8 file can hold; replace or remove it"
-        ) from None
+    for name, value in (("text", document.text), ("id", document.id)):
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"document {document.id!r}: character {error.start} of its {name} is a lone surrogate "
+                f"(U+{ord(value[error.start]):04X}), which no UTF-8 file can hold; replace or remove it"
+            ) from None
 
 
 def _check_entity(document: Document, entity: Entity) -> None:

@@ -10,14 +10,17 @@ import re
 
 from spanwright.text.document import Document, Range
 
-_ABBREVIATIONS = frozenset(
-    """approx dr mr mrs ms prof st fig figs tab eq eqs ref refs no nos vol cf vs al resp ca e.g i.e etc sp spp
-    subsp var inc ltd co corp dept univ jan feb mar apr jun jul aug sep sept oct nov dec""".split()
+_ABBREVIATION = re.compile(
+    r"approx|dr|mr|mrs|ms|prof|st|figs?|tab|eqs?|refs?|nos?|vol|cf|vs|al|resp|ca|etc|spp?|subsp|var"
+    r"|inc|ltd|co|corp|dept|univ|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
+    r"|(?:[a-z]\.)+[a-z]",  # e.g., U.S.
+    re.IGNORECASE,
 )
+# The lookbehinds and possessive repeats keep long runs of dots or blanks from being tried at every position.
 _BORDER = re.compile(
-    r"(?P<stop>[.!?]+[\"')\]]*)(?P<gap>\s+)(?=[\"'(\[]*[A-Z0-9\u0391-\u03a9\u0410-\u042f])"
+    r"(?<![.!?])(?P<stop>[.!?]++[\"')\]]*+)(?P<gap>\s++)(?=[\"'(\[]*+[A-Z0-9\u0391-\u03a9\u0410-\u042f])"
     r"|(?P<cjk>[。！？]+[」』”’]*)\s*"
-    r"|(?P<line>\s*\n\s*)"
+    r"|(?<!\s)(?P<line>\s*\n\s*)"
 )
 _LAST_TOKEN = re.compile(r"\S*$")
 
@@ -32,7 +35,9 @@ def split_sentences(text: str) -> tuple[Range, ...]:
     ranges: list[Range] = []
     start = 0
     for match in _BORDER.finditer(text):
-        if match["stop"] and _is_abbreviation(text[max(start, match.start() - 24) : match.start()]):
+        # A line break ends a sentence whatever stands before it.
+        in_line = match["stop"] and "\n" not in match["gap"]
+        if in_line and _is_abbreviation(text[max(start, match.start() - 24) : match.start()]):
             continue
         end = match.start() if match["line"] else match.end("stop" if match["stop"] else "cjk")
         _append_trimmed(ranges, text, start, end)
@@ -45,7 +50,7 @@ def _is_abbreviation(before_stop: str) -> bool:
     """Whether the token before a full stop is an abbreviation or an initial ('E. coli')."""
     match = _LAST_TOKEN.search(before_stop)
     token = match.group().lstrip("([\"'") if match else ""
-    return token.lower() in _ABBREVIATIONS or (len(token) == 1 and token.isupper())
+    return bool(_ABBREVIATION.fullmatch(token)) or (len(token) == 1 and token.isupper())
 
 
 def _append_trimmed(ranges: list[Range], text: str, start: int, end: int) -> None:

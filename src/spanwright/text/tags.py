@@ -54,7 +54,7 @@ def detect_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
     letters: set[str] = set()
     inside_starts = free_begins = 0
     for tags in sentences:
-        previous = ""
+        previous: str | None = None
         for tag in tags:
             letter, type_ = split_tag(tag)
             letters.add(letter)
@@ -62,7 +62,7 @@ def detect_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
                 inside_starts += 1
             elif letter == "B" and previous != type_:
                 free_begins += 1
-            previous = type_ if letter != "O" else ""
+            previous = type_ if letter != "O" else None
     if "M" in letters:
         return "BMES"
     if letters & {"L", "U"}:

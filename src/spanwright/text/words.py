@@ -4,6 +4,9 @@ Every character that is not white space belongs to exactly one word, so no text 
 digits stay together (`p53`, `TNFα`), decimal numbers too (`2.5`); punctuation, hyphens and slashes are
 words of their own, because entity borders fall on them; Chinese characters and Japanese kana are one word
 each. Combining marks belong to the character before them.
+
+Names of mutations are cut where annotators cut them: off the name that they are glued to (`JAK2` `V617F`,
+`CCR5` `Delta32`), and between residue and position (`Gly` `104` `Cys`).
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ _ONE_CHARACTER_SCRIPTS = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
     "\U00020000-\U0003ffff"  # Han, supplementary planes
 )
+_RESIDUE = "(?:A(?:la|rg|sn|sp)|Cys|Gl[nuy]|His|Ile|L(?:eu|ys)|Met|P(?:he|ro)|Ser|T(?:hr|rp|yr)|Val)"
+_RESIDUE_LETTER = "[ACDEFGHIKLMNPQRSTVWY]"
 
 
 def words(document: Document) -> tuple[Range, ...]:
@@ -35,12 +40,16 @@ def split(text: str) -> tuple[Range, ...]:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    marks = f"[{_combining_marks()}]*"
+    mark = f"[{_combining_marks()}]"
     letter = rf"[^\W_{_ONE_CHARACTER_SCRIPTS}]"
+    mutation = rf"{_RESIDUE_LETTER}\d\d+{_RESIDUE_LETTER}(?!{letter})|(?<=\d)(?:[Dd]elta|Δ)\d"
     return re.compile(
-        rf"\d+(?:[.,]\d+)+{marks}"  # 2.5 and 1,000
-        rf"|{letter}(?:{letter}|[{_combining_marks()}])*"
-        rf"|\S{marks}"
+        rf"[A-Za-z][a-z]*+(?!{letter}|{mark})"  # most words, for speed
+        rf"|\d+(?:[.,]\d+)+{mark}*"  # 2.5 and 1,000
+        rf"|{_RESIDUE}(?=\d)|\d+(?={_RESIDUE}(?!{letter}))"
+        rf"|{letter}*?[a-z0-9](?={mutation})"
+        rf"|{letter}+(?:{mark}+{letter}*)*"
+        rf"|\S{mark}*"
     )
 
 

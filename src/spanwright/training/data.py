@@ -22,7 +22,7 @@ from spanwright.batches.prepare import (
 from spanwright.batches.windows import Window
 from spanwright.labels import LabelSpace
 from spanwright.parts.decoding import Decoding
-from spanwright.text import Document, words
+from spanwright.text import Document, Entity, words
 
 _COVERED = 0.995
 """Share of the training entities that an automatic width limit covers."""
@@ -53,8 +53,8 @@ class SplitReport:
 
     @property
     def ceiling(self) -> float:
-        """The highest recall that the candidates allow."""
-        return self.reachable / self.entities if self.entities else 1.0
+        """The highest recall that the candidates allow; scoring counts a repeated entity once."""
+        return self.reachable / (self.entities - self.repeated) if self.entities else 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -120,23 +120,29 @@ def automatic_width_limit(documents: Sequence[Document]) -> int:
 
 
 def _widths(document: Document) -> list[int]:
-    """Words that each entity touches."""
-    if not document.entities:
+    """Words that each entity in one piece touches; no width limit reaches the others."""
+    entities = _in_one_piece(document)
+    if not entities:
         return []
     ranges = np.asarray(words(document), dtype=np.int64).reshape(-1, 2)
-    starts = [entity.start for entity in document.entities]
-    ends = [entity.end for entity in document.entities]
+    starts = [entity.start for entity in entities]
+    ends = [entity.end for entity in entities]
     first = np.searchsorted(ranges[:, 1], starts, side="right")
     behind = np.searchsorted(ranges[:, 0], ends, side="left")
     return [max(1, int(width)) for width in behind - first]
 
 
+def _in_one_piece(document: Document) -> list[Entity]:
+    return [entity for entity in document.entities if not entity.fragments]
+
+
 def automatic_decoding(documents: Sequence[Document]) -> Decoding:
-    """The strictest rule that all annotated entities obey."""
+    """The strictest rule that all annotated entities in one piece obey."""
     nested = False
     for document in documents:
-        spans = sorted({(entity.start, -entity.end) for entity in document.entities})
-        nested |= len(spans) < len({entity.key for entity in document.entities})
+        entities = _in_one_piece(document)
+        spans = sorted({(entity.start, -entity.end) for entity in entities})
+        nested |= len(spans) < len({entity.key for entity in entities})
         open_ends: list[int] = []
         for start, negative_end in spans:
             while open_ends and open_ends[-1] <= start:

@@ -60,14 +60,16 @@ def train(
     from its last checkpoint and ends with the same weights as if it had not been.
     """
     settings = recipe if isinstance(recipe, Settings) else load_settings(recipe)
-    documents = {"train": _documents(train), "dev": _documents(dev), "test": _documents(test)}
+    warnings: list[str] = []
+    sources = {"train": train, "dev": dev, "test": test}
+    documents = {name: _documents(source, warnings) for name, source in sources.items()}
     folder = Path(out)
     _check_folder(folder, resume)
     torch.set_flush_denormal(True)
     setup = set_up(settings, documents["train"], documents["dev"], documents["test"])
     _open_folder(folder, provenance(setup, documents), resume)
     run = _Run(setup, folder, watcher or Silent())
-    run.start(resume)
+    run.start(resume, [*warnings, *setup.warnings])
     run.finish_epochs()
     return run.result()
 
@@ -88,11 +90,11 @@ class _Run:
         )
         check_terms(self.settings.objective, self.network.terms)
 
-    def start(self, resume: bool) -> None:
+    def start(self, resume: bool, warnings: list[str]) -> None:
         """Begin, or take up the run at its last checkpoint."""
         self.watcher.prepared(self.setup)
-        warnings = list(self.setup.warnings)
         if resume:
+            artifact.restore_folder(self.folder / "model")
             position, torn = load_checkpoint(self.folder / "checkpoints", self.network, self.optimiser)
             warnings += torn
             self.position = position or self.position
@@ -239,11 +241,17 @@ def _groups(batches: list[Integers], start: int, size: int) -> Iterator[list[Int
         yield batches[position : position + size]
 
 
-def _documents(source: Source) -> list[Document]:
+def _documents(source: Source, warnings: list[str]) -> list[Document]:
     items = [source] if isinstance(source, str | Path) else list(source)
     documents: list[Document] = []
     for item in items:
-        documents += [item] if isinstance(item, Document) else files.read(item).documents
+        if isinstance(item, Document):
+            documents.append(item)
+            continue
+        corpus = files.read(item)
+        documents += corpus.documents
+        if problems := corpus.log.problems:
+            warnings.append(f"{item}: {len(problems)} problems in reading, the first: {problems[0]}")
     return documents
 
 
@@ -262,7 +270,9 @@ def _open_folder(folder: Path, values: dict[str, Any], resume: bool) -> None:
     path = folder / "settings.json"
     if not resume:
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+        partial = folder / ".settings.json.partial"
+        partial.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+        partial.replace(path)
         return
     old = json.loads(path.read_text(encoding="utf-8"))
     for key in ("settings", "corpora"):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor
 
 from spanwright.errors import SettingsError
 
 MAIN_TERM = "spans"
+_ROUNDING = 1e-9
 
 
 class LinearSchedule(BaseModel):
@@ -25,11 +26,19 @@ class LinearSchedule(BaseModel):
     begin: float = Field(default=0.0, ge=0, le=1)
     finish: float = Field(default=1.0, ge=0, le=1)
 
+    @model_validator(mode="after")
+    def _check_order(self) -> Self:
+        if self.begin > self.finish:
+            raise ValueError(f"begin {self.begin} lies behind finish {self.finish}; legal is begin <= finish")
+        return self
+
     def at(self, progress: float) -> float:
         """The weight at a share of the run from 0 to 1."""
         if progress >= self.finish:
             return self.end
-        share = max(0.0, progress - self.begin) / (self.finish - self.begin)
+        if progress <= self.begin:
+            return self.start
+        share = (progress - self.begin) / (self.finish - self.begin)
         return self.start + (self.end - self.start) * share
 
 
@@ -45,7 +54,8 @@ class LogisticSchedule(BaseModel):
 
     def at(self, progress: float) -> float:
         """The weight at a share of the run from 0 to 1."""
-        return self.end / (1 + math.exp(-self.steepness * (progress - self.centre)))
+        # The logistic function by way of tanh, which cannot overflow.
+        return self.end * 0.5 * (1 + math.tanh(0.5 * self.steepness * (progress - self.centre)))
 
 
 Weight = float | Annotated[LinearSchedule | LogisticSchedule, Field(discriminator="kind")]
@@ -90,9 +100,22 @@ def weights_at(
     """The weight of each term that is on, in an epoch (from 0) and at a share of the run."""
     weights = {term: _weight(settings.weights.get(term, 1.0), progress) for term in sorted(terms)}
     if settings.convex:
-        weights[MAIN_TERM] = 1 - sum(weight for term, weight in weights.items() if term != MAIN_TERM)
+        weights[MAIN_TERM] = _rest(sum(weight for term, weight in weights.items() if term != MAIN_TERM))
     on = _terms_on(settings.phases, epoch, terms)
-    return {term: weight for term, weight in weights.items() if term in on and weight != 0.0}
+    weights = {term: weight for term, weight in weights.items() if term in on and weight != 0.0}
+    if not weights:
+        raise SettingsError(
+            f"objective: nothing is trained in epoch {epoch + 1}, at {100 * progress:.0f} % of the run; "
+            f"legal is a weight other than 0 for one of {sorted(on)}"
+        )
+    return weights
+
+
+def _rest(others: float) -> float:
+    """What a convex objective leaves to the span term."""
+    if others > 1 + _ROUNDING:
+        raise SettingsError(f"a convex objective has weights that sum up to {others:g}; legal is up to 1")
+    return max(0.0, 1 - others)
 
 
 def total(losses: Mapping[str, Tensor], weights: Mapping[str, float]) -> Tensor:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat
 from torch import nn
+
+from spanwright.errors import SettingsError
 
 
 class OptimiserSettings(BaseModel):
@@ -14,7 +16,7 @@ class OptimiserSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    learning_rates: dict[str, float] = Field(default_factory=dict)
+    learning_rates: dict[str, NonNegativeFloat] = Field(default_factory=dict)
     """Learning rate of each role (`encoder`, `head`); those not named suit the encoder's width."""
     weight_decay: float = Field(default=0.01, ge=0)
     """On weight matrices only: biases, norms and embeddings of one row per thing are left alone."""
@@ -38,6 +40,10 @@ def make_optimiser(
     roles: dict[str, list[tuple[str, nn.Parameter]]], settings: OptimiserSettings
 ) -> torch.optim.AdamW:
     """AdamW over the parameters of all roles; each group remembers its full learning rate as `rate`."""
+    if unknown := sorted(settings.learning_rates.keys() - roles.keys()):
+        raise SettingsError(
+            f"optimiser.learning_rates names the roles {unknown}; this model has {sorted(roles)}"
+        )
     groups: list[dict[str, Any]] = []
     for role, named in roles.items():
         rate = settings.learning_rates[role]

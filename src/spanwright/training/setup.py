@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+import spanwright
 from spanwright.artifact import TrainedModel
 from spanwright.corpora.overlap import drop_shared
 from spanwright.errors import InputError
@@ -78,20 +79,22 @@ def resolve(settings: Settings, train: Documents, encoder_width: int) -> Setting
 
 def provenance(setup: Setup, documents: Mapping[str, Documents]) -> dict[str, Any]:
     """What a reader needs to repeat a run: settings, versions and digests of the data."""
-    packages = ("spanwright", "torch", "transformers", "tokenizers", "numpy")
+    packages = ("torch", "transformers", "tokenizers", "numpy")
+    versions = {"python": platform.python_version(), "spanwright": spanwright.__version__}
     return {
         "settings": setup.model.settings.model_dump(mode="json"),
         "corpora": {name: digest(split) for name, split in documents.items()},
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        "versions": {**versions, **{name: version(name) for name in packages}},
         "threads": torch.get_num_threads(),
     }
 
 
 def digest(documents: Documents) -> str:
-    """A digest of the ids, texts and entities of documents."""
+    """A digest of the ids, texts, entities, words and sentences of documents."""
     state = hashlib.blake2b(digest_size=16)
     for document in documents:
-        state.update(repr((document.id, document.text, document.entities, document.words)).encode())
+        borders = (document.words, document.sentences)
+        state.update(repr((document.id, document.text, document.entities, *borders)).encode())
     return state.hexdigest()
 
 

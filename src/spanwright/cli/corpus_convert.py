@@ -1,0 +1,55 @@
+"""`spanwright corpus convert`: from any format to any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
+from spanwright.corpora.files import stream, write
+from spanwright.corpora.format import ReadingLog
+from spanwright.text import Document
+
+
+def convert_command(
+    inputs: Annotated[list[Path], typer.Argument(help="Files or folders to convert.")],
+    out: Annotated[Path, typer.Option(help="Output file, or a folder for the brat format.")],
+    to: Annotated[str | None, typer.Option(help="Output format; by the ending of OUT unless given.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"Input format: {FORMAT_HELP}.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    lossy: Annotated[
+        bool, typer.Option("--lossy", help="Leave out what the output format cannot express, and count it.")
+    ] = False,
+    list_losses: Annotated[
+        bool, typer.Option("--list-losses", help="Name each thing left out; implies --lossy.")
+    ] = False,
+) -> None:
+    """Convert corpora. What the output format cannot express is an error unless losses are allowed.
+
+    Example: spanwright corpus convert genia.jsonl --out genia.conll --list-losses
+    """
+    log = ReadingLog()
+    losses: list[str] = []
+    write(
+        _documents(inputs, log, format, parse_options(option or ())),
+        out,
+        format=to,
+        lossy=lossy or list_losses,
+        losses=losses,
+    )
+    report(log)
+    for loss in losses if list_losses else ():
+        typer.echo(f"left out: {loss}")
+    typer.echo(
+        f"{out}: {log.documents_read} documents, {log.entities_read} entities read; {len(losses)} losses"
+    )
+
+
+def _documents(
+    paths: list[Path], log: ReadingLog, format: str | None, options: dict[str, str]
+) -> Iterator[Document]:
+    for path in paths:
+        yield from stream(path, log, format=format, options=options)

@@ -1,0 +1,136 @@
+"""`spanwright corpus coverage`: how many entities of a corpus have synonyms in each of several lexicons."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from spanwright.cli.reading import FORMAT_HELP, read_and_report
+from spanwright.errors import InputError
+from spanwright.lexicons import Coverage, Lexicon, lexicon_from_documents, merge, read_lexicon
+from spanwright.lexicons.coverage import Covered
+from spanwright.lexicons.files import FORMS, form_of
+from spanwright.lexicons.obo import DEFAULT_SCOPES
+from spanwright.lexicons.obo_stanzas import SCOPES
+
+ALL_LEXICONS = "all together"
+ALL_TYPES = "all"
+
+
+def coverage_command(
+    corpus: Annotated[list[Path], typer.Argument(help="Files or folders with entities, in any format.")],
+    lexicon: Annotated[
+        list[Path] | None,
+        typer.Option(help=f"A dictionary or ontology ({', '.join(FORMS)}); may be repeated."),
+    ] = None,
+    from_corpus: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A corpus with concept ids, whose mentions of one concept are synonyms; may be repeated."
+        ),
+    ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"A scope of synonyms to use from OBO files ({', '.join(SCOPES)}); may be repeated. "
+            f"Unless given: {', '.join(DEFAULT_SCOPES)}."
+        ),
+    ] = None,
+    format: Annotated[str | None, typer.Option(help=f"Format of CORPUS: {FORMAT_HELP}.")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first thing in a file that cannot be read.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+) -> None:
+    """Count the entities that have synonyms in each lexicon, side by side, per type and overall.
+
+    Example: spanwright corpus coverage dev.pubtator --lexicon doid.obo --from-corpus train.pubtator
+    """
+    lexicons = dict(_read_lexicons(lexicon or [], scope, strict=strict))
+    for path, name in _labels(from_corpus or []).items():
+        annotated = read_and_report([path], strict=strict)
+        lexicons[f"concepts of {name}"] = _told(lexicon_from_documents(annotated.documents))
+    if not lexicons:
+        raise InputError("no lexicon; name one or more with --lexicon FILE or --from-corpus FILE")
+    if len(lexicons) > 1:
+        lexicons[ALL_LEXICONS] = merge(*lexicons.values())
+    documents = read_and_report(corpus, format=format, strict=strict).documents
+    coverages = {name: one.coverage(documents) for name, one in lexicons.items()}
+    if as_json:
+        answer = {
+            name: {"terms": len(lexicons[name])} | coverage.to_dict() for name, coverage in coverages.items()
+        }
+        typer.echo(json.dumps(answer, indent=2))
+    else:
+        Console().print(render(coverages))
+
+
+def _read_lexicons(
+    paths: Sequence[Path], scopes: Sequence[str] | None, *, strict: bool
+) -> Iterable[tuple[str, Lexicon]]:
+    """The lexicons by their labels; scopes go to those that have any."""
+    with_scopes = {path for path in paths if "scopes" in form_of(path).options}
+    if scopes and not with_scopes:
+        raise InputError("--scope is for ontologies in OBO form, and none of the lexicons is one")
+    for path, label in _labels(paths).items():
+        options: dict[str, Any] = {"scopes": scopes} if scopes and path in with_scopes else {}
+        yield label, _told(read_lexicon(path, strict=strict, **options))
+
+
+def _labels(paths: Iterable[Path]) -> dict[Path, str]:
+    """The names of files, or their whole paths where two names are the same."""
+    distinct = list(dict.fromkeys(paths))
+    names = [path.name for path in distinct]
+    return {path: path.name if names.count(path.name) == 1 else str(path) for path in distinct}
+
+
+def _told(lexicon: Lexicon) -> Lexicon:
+    """The lexicon, after telling on stderr what was noteworthy in its reading."""
+    for line in lexicon.log.summary():
+        typer.echo(f"note: {line}", err=True)
+    return lexicon
+
+
+def render(coverages: Mapping[str, Coverage]) -> Table:
+    """A section per type and one for all, with a row per lexicon.
+
+    The second percentage is of the distinct mentions, the median of the numbers of synonyms of mentions that
+    have any.
+    """
+    table = Table()
+    for heading in ("type", "lexicon"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("mentions", "with synonyms", "%", "distinct", "%", "median"):
+        table.add_column(heading, justify="right")
+    types = next(iter(coverages.values())).per_type
+    if len(types) > 1:
+        for type_ in types:
+            _add_section(table, type_, {name: one.per_type[type_] for name, one in coverages.items()})
+    _add_section(table, ALL_TYPES, {name: one.overall for name, one in coverages.items()})
+    return table
+
+
+def _add_section(table: Table, type_: str, rows: Mapping[str, Covered]) -> None:
+    table.add_section()
+    for position, (name, covered) in enumerate(rows.items()):
+        # Text, because types and paths may hold square brackets, which rich would take for markup.
+        table.add_row(Text("" if position else type_), Text(name), *_cells(covered))
+
+
+def _cells(covered: Covered) -> list[str]:
+    median = "-" if covered.median_synonyms is None else f"{covered.median_synonyms:g}"
+    return [
+        f"{covered.mentions:,}",
+        f"{covered.mentions_covered:,}",
+        f"{100 * covered.share:.1f}",
+        f"{covered.distinct:,}",
+        f"{100 * covered.distinct_share:.1f}",
+        median,
+    ]

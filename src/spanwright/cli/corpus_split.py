@@ -1,0 +1,51 @@
+"""`spanwright corpus split`: cut a corpus into train, dev and test."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
+from spanwright.corpora.files import write, writer_for
+from spanwright.corpora.splitting import split_documents
+from spanwright.errors import InputError
+from spanwright.text import Document
+
+
+def split_command(
+    inputs: Annotated[list[Path], typer.Argument(help="Files or folders to split.")],
+    out: Annotated[list[Path], typer.Option(help="Output file of each part; repeat for each.")],
+    share: Annotated[list[float], typer.Option(help="Share of each part, in the order of --out.")],
+    seed: Annotated[int, typer.Option(help="Another seed gives another split.")] = 1,
+    format: Annotated[str | None, typer.Option(help=f"Input format: {FORMAT_HELP}.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+) -> None:
+    """Split corpora by document, each type in proportion; the same seed gives the same split.
+
+    Example: spanwright corpus split all.jsonl --out train.jsonl --share 80 --out dev.jsonl --share 20
+    """
+    if len(out) != len(share):
+        raise InputError(
+            f"{len(out)} times --out and {len(share)} times --share; give one share for each file"
+        )
+    for path in out:
+        writer_for(path)
+    corpus = read_and_report(inputs, format=format, options=option or ())
+    parts = split_documents(corpus.documents, share, seed=seed)
+    for path, part in zip(out, parts, strict=True):
+        write(part, path)
+    Console().print(_table(out, parts))
+
+
+def _table(out: list[Path], parts: list[list[Document]]) -> Table:
+    counts = [Counter(entity.type for document in part for entity in document.entities) for part in parts]
+    table = Table("", *(path.name for path in out))
+    table.add_row("documents", *(f"{len(part):,}" for part in parts))
+    for type_ in sorted(sum(counts, Counter[str]())):
+        table.add_row(type_, *(f"{count[type_]:,}" for count in counts))
+    return table

@@ -1,0 +1,277 @@
+"""BioC documents, in the form that its JSON has, to and from `Document`; the XML is converted to that form.
+
+    {"id": "17", "infons": {}, "passages": [{"offset": 0, "infons": {"type": "title"}, "text": "Delirium",
+     "annotations": [...], "relations": []}], "relations": []}
+
+The text is made of the passages such that `text[offset:]` is what the file means (see `bioc_passages`), and
+the sentences of the file are the document's when all its passages have some. Everything that `Document` has
+no place for (infons, relations, ids of annotations, the passages themselves) is kept in `metadata["bioc"]`
+and written again, as far as the text and the entities are still the same.
+
+Confidences of predicted entities have no place in the format and are not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from spanwright.corpora.bioc_annotations import (
+    Offsets,
+    annotations_of,
+    concepts_of,
+    entity_of,
+    infons_of,
+    is_individual_mention,
+    kept,
+    new_infons,
+)
+from spanwright.corpora.bioc_passages import Placement, Unit, objects, passages_of, place
+from spanwright.corpora.format import ReadingLog
+from spanwright.corpora.ids import Ids
+from spanwright.corpora.records import Record, given_id, other_keys
+from spanwright.corpora.standoff import given_borders, key, named, remark_other_mention
+from spanwright.errors import InputError
+from spanwright.text import Document, Entity, Range
+
+IndividualMentions = Literal["keep", "drop"]
+"""What to do with the parts of composite mentions."""
+
+METADATA = "bioc"
+_KEYS = frozenset(("id", "line", "passages", "annotations"))
+
+
+def _individual_mentions(value: str) -> IndividualMentions:
+    if value == "keep" or value == "drop":
+        return value
+    raise ValueError("legal are keep and drop")
+
+
+def _unit(value: str) -> Unit:
+    if value == "characters" or value == "bytes":
+        return value
+    raise ValueError("legal are characters and bytes")
+
+
+OPTIONS = {"individual_mentions": _individual_mentions, "offsets": _unit}
+"""What both formats leave to the user; the defaults are in `Reader`."""
+
+
+class Reader:
+    """Makes the documents of one file from their records.
+
+    `individual_mentions`: BC5CDR has annotations of its own for the parts of a composite mention; `keep`
+    reads them as entities, `drop` leaves them out, which gives the entities of the PubTator release.
+    `offsets`: what the offsets of the file count.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        log: ReadingLog,
+        individual_mentions: IndividualMentions = "keep",
+        offsets: Unit = "characters",
+    ) -> None:
+        self._path = path
+        self._log = log
+        self._ids = Ids(path, log)
+        self._mode = individual_mentions
+        self._unit = offsets
+        self._parts = 0
+        """Individual mentions."""
+        self._marked = 0
+        """Entities of documents in which bytes and characters differ."""
+        self._displaced = 0
+        """Those of them whose mention is elsewhere."""
+        self.header: Record = {}
+        """What the file says of the whole collection: source, date, key and infons."""
+
+    def document(self, record: Record, line: int) -> Document | None:
+        """The document of a record that stands in a line of the file; None if it was rejected."""
+        try:
+            id, generated = self._ids.take(given_id(record, "id"), line)
+            placement = place(objects(record, "passages"), self._unit)
+            annotations = list(_annotations(record, placement))
+        except InputError as error:
+            where = f"document {record.get('id')!r:.80}"
+            self._log.reject_document(self._path, line, f"{where}: {error}", entities=_count(record))
+            return None
+        for section, reason in placement.remarks:
+            self._log.remark(self._path, _line(section, line), f"document {id!r}: {reason}")
+        bare = Document(id, placement.text, sentences=placement.sentences, generated_id=generated)
+        return self._marked_document(bare, record, placement, annotations, line)
+
+    def _marked_document(
+        self,
+        bare: Document,
+        record: Record,
+        placement: Placement,
+        annotations: list[tuple[Record, int]],
+        line: int,
+    ) -> Document:
+        """The document with its entities, and with metadata where writing it would else lose something."""
+        offsets = Offsets.of(bare.text, self._unit)
+        entities: list[Entity] = []
+        table: dict[str, list[Record]] = {}
+        for annotation, shift in annotations:
+            entity = self._entity(annotation, offsets, shift, bare, line)
+            if entity is not None:
+                entities.append(entity)
+                table.setdefault(key(entity), []).append(kept(annotation))
+        document = bare.with_entities(tuple(entities))
+        other = {name: value for name, value in other_keys(record, _KEYS).items() if value}
+        other |= {"collection": dict(self.header)} if self.header else {}
+        other |= {"passages": [each.kept() for each in placement.passages], "annotations": table}
+        full = replace(document, metadata={METADATA: other})
+        return document if not self.header and record_of(document) == record_of(full) else full
+
+    def _entity(
+        self, annotation: Record, offsets: Offsets, shift: int, document: Document, line: int
+    ) -> Entity | None:
+        line = _line(annotation, line)
+        where = f"document {document.id!r}, annotation {annotation.get('id')!r:.80}"
+        try:
+            if is_individual_mention(annotation):
+                self._parts += 1
+                if self._mode == "drop":
+                    self._log.entities_rejected += 1
+                    return None
+            entity, given = entity_of(annotation, offsets, shift)
+        except InputError as error:
+            self._log.reject_entity(self._path, line, f"{where}: {error}")
+            return None
+        if given != list(entity.pieces):
+            reason = (
+                f"the locations {given} overlap or are out of order; they are read as {list(entity.pieces)}"
+            )
+            self._log.remark(self._path, line, f"{where}: {reason}")
+        self._check_mention(annotation.get("text"), entity, given, document, line, where)
+        return entity
+
+    def _check_mention(
+        self, mention: Any, entity: Entity, given: list[Range], document: Document, line: int, where: str
+    ) -> None:
+        differ = not document.text.isascii()
+        self._marked += differ
+        in_file_order = " ".join(document.text[start:end] for start, end in given)
+        if isinstance(mention, str) and mention != in_file_order:
+            self._displaced += differ
+            found = document.mention(entity)
+            remark_other_mention(entity, found, mention, self._path, line, self._log, where=where)
+
+    def finish(self) -> None:
+        """Put into the log what concerns the file as a whole."""
+        if self._parts:
+            what = "are read as entities; leave them out with" if self._mode == "keep" else "were left out by"
+            self._log.notes.append(
+                f"{self._path}: {self._parts} annotations are parts of composite mentions (CompositeRole "
+                f"IndividualMention) and {what} individual_mentions=drop"
+            )
+        if self._displaced * 10 > self._marked and self._unit == "characters":
+            self._log.notes.append(
+                f"{self._path}: {self._displaced} of {self._marked} mentions in texts beyond ASCII are not at "
+                f"their offsets; if the file counts bytes, read it with offsets=bytes"
+            )
+
+
+def _line(record: Record, default: int) -> int:
+    """Where a part of a document begins, which only the XML tells."""
+    line = record.get("line")
+    return line if isinstance(line, int) else default
+
+
+def _annotations(record: Record, placement: Placement) -> Iterator[tuple[Record, int]]:
+    """The annotations of a document, and what to add to their offsets."""
+    for passage in placement.passages:
+        for section in (passage, *passage.sentences):
+            for annotation in objects(section.record, "annotations"):
+                yield annotation, section.shift
+    for annotation in objects(record, "annotations"):
+        yield annotation, 0
+
+
+def _count(value: Any) -> int:
+    """How many annotations there are anywhere in a record, which may be anything."""
+    if isinstance(value, list):
+        return sum(map(_count, value))
+    if not isinstance(value, dict):
+        return 0
+    own = value.get("annotations")
+    inner = (value.get(name) for name in ("documents", "passages", "sentences"))
+    return sum(map(_count, inner)) + (len(own) if isinstance(own, list) else 0)
+
+
+def header_of(metadata: Mapping[str, Any]) -> Record:
+    """Source, date, key and infons of the collection that a document was read from."""
+    header = _object(_object(metadata.get(METADATA)).get("collection"))
+    return {"source": "", "date": "", "key": "", "infons": {}} | other_keys(header, frozenset(("documents",)))
+
+
+def record_of(document: Document) -> Record:
+    """The record of a document. What `losses` names is left out."""
+    known = _object(document.metadata.get(METADATA))
+    passages = passages_of(document, known.get("passages"))
+    sections = [each for passage in passages for each in (passage, *passage.get("sentences", ()))]
+    holders: list[Record] = [known, *sections]
+    relations = [each for holder in holders for each in _objects(holder.get("relations"))]
+    ids: set[str] = {str(each.get("id")) for each in relations}
+    for section in sections:
+        section["annotations"] = []
+    annotation_ids: set[str] = set()
+    for entity, annotation in annotations_of(document, known.get("annotations"), ids):
+        _section_at(passages, entity.start)["annotations"].append(annotation)
+        annotation_ids.add(str(annotation.get("id")))
+    hold = _holding(relations, annotation_ids)
+    record = {"id": document.id} | other_keys(known, _KEYS | {"collection"}) | {"passages": passages}
+    for holder in (record, *sections):
+        holder["infons"] = _object(holder.get("infons"))
+        holder["relations"] = [each for each in _objects(holder.get("relations")) if id(each) in hold]
+    return record
+
+
+def _object(value: Any) -> Record:
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(value: Any) -> list[Record]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _section_at(passages: list[Record], start: int) -> Record:
+    """The passage, or the sentence in one without a text, that an entity with this start belongs to."""
+    passage = _last_before(passages, start)
+    inner = passage.get("sentences")
+    return _last_before(inner, start) if inner and not passage.get("text") else passage
+
+
+def _last_before(sections: list[Record], start: int) -> Record:
+    before = [each for each in sections if each["offset"] <= start]
+    return before[-1] if before else sections[0]
+
+
+def _holding(relations: list[Record], annotation_ids: set[str]) -> set[int]:
+    """Identities of the relations that refer only to these annotations and to each other."""
+    while True:
+        known = annotation_ids.union(str(each.get("id")) for each in relations)
+        hold = [each for each in relations if known.issuperset(_references(each))]
+        if len(hold) == len(relations):
+            return set(map(id, hold))
+        relations = hold
+
+
+def _references(relation: Record) -> Iterable[str]:
+    return (str(node.get("refid")) for node in _objects(relation.get("nodes")))
+
+
+def losses(document: Document) -> Iterator[str]:
+    """One line for each thing of a document that a reader would not get back."""
+    passages = passages_of(document, _object(document.metadata.get(METADATA)).get("passages"))
+    has_sentences = place(passages).sentences == document.sentences
+    yield from given_borders(replace(document, sentences=None) if has_sentences else document)
+    for entity in document.entities:
+        if not entity.type:
+            yield f"the type of {named(document, entity)}"
+        elif concepts_of(new_infons(entity)) != entity.concepts:
+            yield f"the concepts {list(entity.concepts)} of {named(document, entity)}"

@@ -1,0 +1,97 @@
+"""Reading lexicon files: the one door between files and lexicons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from spanwright.errors import InputError
+from spanwright.lexicons import medic, obo, tables, umls
+from spanwright.lexicons.form import Form
+from spanwright.lexicons.lexicon import Lexicon
+from spanwright.lexicons.log import LexiconLog
+
+FORMS: dict[str, Form] = {
+    form.name: form
+    for form in (
+        umls.FORM,
+        obo.FORM,
+        medic.FORM,
+        tables.TYPED_SURFACES,
+        tables.TABLE,
+        tables.SURFACES,
+    )
+}
+"""In the order in which they are tried on an unknown file: the strictest tests first."""
+
+_HEAD_BYTES = 65536
+
+
+def read_lexicon(
+    path: str | Path,
+    *,
+    form: str | None = None,
+    type: str | None = None,
+    strict: bool = False,
+    **options: Any,
+) -> Lexicon:
+    """Read a lexicon file into memory.
+
+    The form is recognised from the file unless given. `type` is the type of all terms, in place of what the
+    file tells. Options are those of the form:
+
+    - obo: `scopes` of synonyms to keep, `roots` (term id -> type), `xrefs` (keep cross references)
+    - umls: `language`, `semantic_types` (TUI or name -> type)
+    - medic: `number_prefix` of ids that are plain numbers
+    - tsv: `columns` in order, `skip_first_line`
+
+    What cannot be read is in `log.problems` of the lexicon; with `strict`, the first is raised as an error.
+    """
+    path = Path(path)
+    chosen = form_of(path, form)
+    _check_options(chosen, type, options)
+    log = LexiconLog()
+    if form is None:
+        log.notes.append(f"{path}: read as {chosen.name} ({chosen.description})")
+    terms = chosen.read(path, log, **options)
+    lexicon = Lexicon(terms if type is None else (replace(term, type=type) for term in terms), log)
+    if strict and log.problems:
+        raise InputError(f"{log.problems[0]} ({len(log.problems)} problems in all)")
+    return lexicon
+
+
+def form_of(path: Path, form: str | None = None) -> Form:
+    """The form to read a path in: the one named, else the one recognised from the file."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    if form is not None:
+        if form not in FORMS:
+            raise InputError(f"unknown form of lexicon {form!r}; legal are {', '.join(FORMS)}")
+        if path.is_dir() and not FORMS[form].recognises(path, ""):
+            raise InputError(f"{path}: this folder is no lexicon of the form {form!r}; give a file in it")
+        return FORMS[form]
+    head = "" if path.is_dir() else _head(path)
+    for candidate in FORMS.values():
+        if candidate.recognises(path, head):
+            return candidate
+    raise InputError(
+        f"{path}: the form of the lexicon was not recognised; name one of {', '.join(FORMS)}, such as "
+        f"read_lexicon(path, form='tsv')"
+    )
+
+
+def _check_options(form: Form, type: str | None, options: dict[str, Any]) -> None:
+    for name in options:
+        if name not in form.options:
+            legal = ", ".join(form.options) or "none"
+            raise InputError(
+                f"lexicons of the form {form.name!r} have no option {name!r}; legal are: {legal}"
+            )
+        if type is not None and name in form.typing_options:
+            raise InputError(f"the type is given twice, as type={type!r} and with {name!r}; legal is one")
+
+
+def _head(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(_HEAD_BYTES).decode("utf-8-sig", errors="replace").replace("\r\n", "\n")

@@ -1,0 +1,222 @@
+"""Batches hold exactly what a naive enumeration over windows, words and widths gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import tiny
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwright.batches.batch import Batch
+from spanwright.batches.collate import Sampling, collate
+from spanwright.batches.pieces import PieceEncoder
+from spanwright.batches.prepare import PreparedDocument, WindowPlan, prepare, windows_of
+from spanwright.batches.windows import Window
+from spanwright.text import Document
+
+ENCODERS = [PieceEncoder(tiny.tokenizer(family)) for family in tiny.FAMILIES]
+TYPES = 3
+
+Case = tuple[list[Window], list[PreparedDocument], list[np.ndarray], PieceEncoder, int]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Some windows, in any order, of documents with random golds, prepared with any tokenizer."""
+    encoder = draw(st.sampled_from(ENCODERS))
+    width_limit = draw(st.integers(1, 5))
+    plan = WindowPlan(draw(st.sampled_from(["document", "sentence"])), draw(st.integers(16, 24)), 1, width_limit)
+    words = st.sampled_from(["a", "cell", "A", "beta.", "\u200b", "x" * 40, "\n"])
+    texts = ["a cell", *draw(st.lists(st.lists(words, max_size=20).map(" ".join), max_size=4))]
+    prepared = [prepare(Document(f"d{number}", text), encoder, plan) for number, text in enumerate(texts)]
+    windows = [
+        window
+        for index, item in enumerate(prepared)
+        for window in windows_of(item, index, plan, encoder.special_count)
+    ]
+    golds = [draw(gold_rows(len(item.words))) for item in prepared]
+    chosen = draw(st.lists(st.sampled_from(windows), min_size=1, unique=True))
+    return chosen, prepared, golds, encoder, width_limit
+
+
+@st.composite
+def gold_rows(draw: st.DrawFn, words: int) -> np.ndarray:
+    """(golds, 3): unique spans of a document of any width, with types."""
+    if not words:
+        return np.zeros((0, 3), dtype=np.int64)
+    position = st.integers(0, words - 1)
+    drawn = draw(st.lists(st.tuples(position, position, st.integers(0, TYPES - 1)), max_size=8))
+    rows = {(min(pair), max(pair), type_) for *pair, type_ in drawn}
+    return np.asarray(sorted(rows), dtype=np.int64).reshape(-1, 3)
+
+
+def batch_of(case: Case, *, sampling: Sampling | None = None) -> Batch:
+    windows, prepared, golds, encoder, width_limit = case
+    return collate(windows, prepared, encoder, width_limit=width_limit, golds=golds, sampling=sampling)
+
+
+def span_list(batch: Batch) -> list[tuple[int, int, int]]:
+    """(window, first, last) with words counted in their document."""
+    offset = batch.word_offset[batch.spans.window]
+    columns = batch.spans.window, batch.spans.first + offset, batch.spans.last + offset
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def gold_set(batch: Batch) -> set[tuple[int, int, int, int]]:
+    """(window, first, last, type) of the golds."""
+    spans = span_list(batch)
+    pairs = zip(batch.golds.span.tolist(), batch.golds.type.tolist(), strict=True)
+    return {(*spans[position], type_) for position, type_ in pairs}
+
+
+def naive_spans(windows: Sequence[Window], width_limit: int) -> list[tuple[int, int, int]]:
+    spans = []
+    for number, window in enumerate(windows):
+        for first in range(window.first, window.end):
+            for last in range(first, min(first + width_limit, window.end)):
+                if window.own_above < first + last + 1 <= window.own_to:
+                    spans.append((number, first, last))
+    return spans
+
+
+@given(cases())
+def test_candidates_are_the_owned_spans_in_order_of_first_word_and_width(case: Case) -> None:
+    assert span_list(batch_of(case)) == naive_spans(case[0], case[-1])
+
+
+@given(cases())
+def test_golds_are_the_annotated_candidates(case: Case) -> None:
+    windows, _, golds, _, width_limit = case
+    expected = set()
+    for number, first, last in naive_spans(windows, width_limit):
+        for row in golds[windows[number].document].tolist():
+            if row[:2] == [first, last]:
+                expected.add((number, first, last, row[2]))
+    batch = batch_of(case)
+    assert gold_set(batch) == expected
+    assert len(batch.golds.span) == len(expected)
+
+
+@given(cases())
+def test_pieces_of_windows_stand_between_special_ones_and_padding(case: Case) -> None:
+    windows, prepared, _, encoder, _ = case
+    batch = batch_of(case)
+    for row, window in enumerate(windows):
+        starts = prepared[window.document].piece_starts
+        own = prepared[window.document].piece_ids[starts[window.first] : starts[window.end]]
+        expected = [*encoder.prefix, *own, *encoder.suffix]
+        assert batch.piece_ids[row, : len(expected)].tolist() == expected
+        assert (batch.piece_ids[row, len(expected) :] == encoder.padding).all()
+        assert batch.piece_mask[row].tolist() == [
+            position < len(expected) for position in range(batch.piece_ids.shape[1])
+        ]
+    assert batch.piece_mask.any(dim=0).all()  # no more padding than the longest window needs
+
+
+@given(cases())
+def test_first_and_last_pieces_of_words_are_where_they_stand_in_the_flattened_pieces(case: Case) -> None:
+    windows, prepared, _, _, _ = case
+    batch = batch_of(case)
+    flat = batch.piece_ids.flatten().tolist()
+    packed = 0
+    for number, window in enumerate(windows):
+        assert batch.document[number] == window.document
+        assert batch.word_counts[number] == window.end - window.first
+        for word in range(window.first, window.end):
+            starts = prepared[window.document].piece_starts
+            own = prepared[window.document].piece_ids[starts[word] : starts[word + 1]].tolist()
+            first, last = int(batch.first_piece[packed]), int(batch.last_piece[packed])
+            assert flat[first : last + 1] == own
+            assert first // batch.piece_ids.shape[1] == last // batch.piece_ids.shape[1] == number
+            assert packed + int(batch.word_offset[number]) == word
+            packed += 1
+    assert packed == len(batch.first_piece) == len(batch.last_piece)
+
+
+@given(cases())
+def test_all_windows_together_hold_every_span_of_a_document_once(case: Case) -> None:
+    _, prepared, _, encoder, width_limit = case
+    plan = WindowPlan("document", 20, 1, width_limit)
+    for item in prepared:
+        again = prepare(item.document, encoder, plan)
+        windows = windows_of(again, 0, plan, encoder.special_count)
+        if windows:
+            batch = collate(windows, [again], encoder, width_limit=width_limit)
+            total = len(again.words)
+            expected = [
+                (first, last)
+                for first in range(total)
+                for last in range(first, min(first + width_limit, total))
+            ]
+            assert sorted((first, last) for _, first, last in span_list(batch)) == expected
+
+
+def test_without_golds_a_batch_has_none() -> None:
+    encoder = ENCODERS[0]
+    plan = WindowPlan("document", 20, 1, 2)
+    prepared = [prepare(Document("d", "a b c"), encoder, plan)]
+    windows = windows_of(prepared[0], 0, plan, encoder.special_count)
+    batch = collate(windows, prepared, encoder, width_limit=2)
+    assert len(batch.golds.span) == len(batch.golds.type) == 0
+    assert batch.spans.widths.tolist() == [1, 2, 1, 2, 1]
+
+
+@given(cases(), st.integers(0, 6), st.tuples(st.integers(0, 9), st.integers(0, 9)))
+def test_sampling_keeps_all_golds_and_at_most_so_many_negatives_of_each_window(
+    case: Case, negatives: int, draw: tuple[int, int]
+) -> None:
+    whole, sampled = batch_of(case), batch_of(case, sampling=Sampling(negatives, draw))
+    assert gold_set(sampled) == gold_set(whole)
+    spans = span_list(sampled)
+    assert set(spans) <= set(span_list(whole))
+    assert spans == sorted(set(spans))
+    golds = {row[:3] for row in gold_set(whole)}
+    for number in range(len(case[0])):
+        candidates = {span for span in span_list(whole) if span[0] == number} - golds
+        kept = {span for span in spans if span[0] == number} - golds
+        assert len(kept) == min(negatives, len(candidates))
+
+
+def long_case() -> Case:
+    encoder = ENCODERS[0]
+    plan = WindowPlan("document", 100, 1, 4)
+    prepared = [prepare(Document("d", "a b c d " * 10), encoder, plan)]
+    windows = windows_of(prepared[0], 0, plan, encoder.special_count)
+    return windows, prepared, [np.asarray([[1, 2, 0]])], encoder, 4
+
+
+def test_the_same_draw_samples_the_same_negatives() -> None:
+    first, second = (batch_of(long_case(), sampling=Sampling(5, (1, 2))) for _ in range(2))
+    assert span_list(first) == span_list(second)
+
+
+@pytest.mark.parametrize("other", [(1, 3), (2, 2), (2, 1)])
+def test_another_draw_samples_other_negatives(other: tuple[int, int]) -> None:
+    first, second = (batch_of(long_case(), sampling=Sampling(5, draw)) for draw in ((1, 2), other))
+    assert span_list(first) != span_list(second)
+
+
+def test_every_negative_is_drawn_sooner_or_later_and_about_equally_often() -> None:
+    case = long_case()
+    spans = span_list(batch_of(case))
+    drawn = dict.fromkeys(spans, 0)
+    for epoch in range(200):
+        for span in span_list(batch_of(case, sampling=Sampling(20, (1, epoch)))):
+            drawn[span] += 1
+    assert drawn.pop((0, 1, 2)) == 200  # the gold
+    mean = 200 * 20 / len(drawn)
+    assert all(0.3 * mean < count < 2 * mean for count in drawn.values())
+
+
+def test_moving_to_the_device_where_it_is_returns_the_batch_itself() -> None:
+    batch = batch_of(long_case())
+    assert batch.to(torch.device("cpu")) is batch
+
+
+def test_moving_to_another_device_moves_every_tensor() -> None:
+    moved = batch_of(long_case()).to(torch.device("meta"))
+    assert moved.piece_ids.is_meta and moved.spans.first.is_meta and moved.golds.type.is_meta

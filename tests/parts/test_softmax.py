@@ -1,0 +1,112 @@
+"""The softmax scorer: cross entropy over all candidates, and the best class as prediction."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwright.batches.batch import Golds
+from spanwright.parts.scorers.softmax import Softmax, SoftmaxSettings
+
+TYPES = 3
+
+
+def scorer(**changes: object) -> Softmax:
+    torch.manual_seed(0)
+    return Softmax(SoftmaxSettings(**changes), vector_size=4, types=TYPES)
+
+
+def golds(pairs: list[tuple[int, int]]) -> Golds:
+    rows = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2)
+    return Golds(span=rows[:, 0], type=rows[:, 1])
+
+
+def naive_total(logits: list[list[float]], pairs: list[tuple[int, int]]) -> float:
+    """Sum over spans of -log p(class); the last gold of a span counts, class 0 without any."""
+    classes = {span: type_ + 1 for span, type_ in pairs}
+    total = 0.0
+    for span, row in enumerate(logits):
+        normaliser = sum(math.exp(value) for value in row)
+        total -= math.log(math.exp(row[classes.get(span, 0)]) / normaliser)
+    return total
+
+
+rows = st.lists(st.lists(st.floats(-4, 4), min_size=TYPES + 1, max_size=TYPES + 1), min_size=1, max_size=9)
+
+
+@given(rows, st.integers(1, 5), st.data())
+def test_the_loss_equals_a_naive_sum_divided_as_asked(
+    logits: list[list[float]], windows: int, data: st.DataObject
+) -> None:
+    spans = st.integers(0, len(logits) - 1)
+    pairs = data.draw(st.lists(st.tuples(spans, st.integers(0, TYPES - 1)), max_size=6, unique_by=lambda p: p[0]))
+    total = naive_total(logits, pairs)
+    for reduction, divisor in (("windows", windows), ("spans", len(logits))):
+        loss = scorer(reduction=reduction).loss(torch.tensor(logits), golds(pairs), windows)
+        assert loss.item() == pytest.approx(total / divisor, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("reduction", ["windows", "spans"])
+def test_without_golds_every_span_is_a_negative(reduction: str) -> None:
+    logits = torch.tensor([[2.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    loss = scorer(reduction=reduction).loss(logits, golds([]), 2)
+    assert loss.item() == pytest.approx(naive_total(logits.tolist(), []) / 2, rel=1e-5)
+
+
+def test_of_several_types_on_a_span_the_last_is_learnt() -> None:
+    logits = torch.tensor([[0.0, 1.0, 2.0, 3.0]])
+    loss = scorer().loss(logits, golds([(0, 2), (0, 0)]), 1)
+    assert loss.item() == pytest.approx(naive_total(logits.tolist(), [(0, 0)]), rel=1e-5)
+
+
+@pytest.mark.parametrize("reduction", ["windows", "spans"])
+def test_the_loss_of_no_spans_is_zero(reduction: str) -> None:
+    loss = scorer(reduction=reduction).loss(torch.zeros(0, TYPES + 1), golds([]), 1)
+    assert loss.item() == 0
+
+
+@given(rows)
+def test_predictions_are_the_spans_whose_best_class_is_a_type(logits: list[list[float]]) -> None:
+    tensor = torch.tensor(logits)
+    found = scorer().predict(tensor)
+    expected = []
+    for span, row in enumerate(tensor.tolist()):
+        best = max(range(TYPES + 1), key=lambda place: (row[place], -place))
+        if best:
+            share = math.exp(row[best]) / sum(math.exp(value) for value in row)
+            expected.append((span, best - 1, pytest.approx(share, rel=1e-4)))
+    columns = found.span.tolist(), found.type.tolist(), found.confidence.tolist()
+    assert list(zip(*columns, strict=True)) == expected
+
+
+def test_of_spans_that_are_no_entities_nothing_is_predicted() -> None:
+    found = scorer().predict(torch.tensor([[5.0, 0.0, 0.0, 0.0]] * 3))
+    assert len(found.span) == len(found.type) == len(found.confidence) == 0
+
+
+def test_no_spans_give_no_predictions() -> None:
+    assert len(scorer().predict(torch.zeros(0, TYPES + 1)).span) == 0
+
+
+def test_hidden_layers_stand_between_vectors_and_classes() -> None:
+    part = scorer(hidden=(7, 6), dropout=0.0).eval()
+    vectors = torch.randn(5, 4)
+    shapes = [tuple(parameter.shape) for name, parameter in part.named_parameters() if name.endswith("weight")]
+    assert shapes == [(7, 4), (6, 7), (TYPES + 1, 6)]
+    weights = list(part.parameters())
+    hidden = vectors
+    for weight, bias in zip(weights[:-2:2], weights[1:-2:2], strict=True):
+        hidden = (hidden @ weight.T + bias).clamp(min=0)
+    torch.testing.assert_close(part(vectors), hidden @ weights[-2].T + weights[-1])
+
+
+def test_dropout_of_hidden_layers_acts_in_training_only() -> None:
+    part = scorer(hidden=(50,), dropout=0.5)
+    vectors = torch.randn(5, 4)
+    assert not torch.equal(part(vectors), part(vectors))
+    part.eval()
+    assert torch.equal(part(vectors), part(vectors))

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pytest
+import tiny
+
+from spanwright import artifact
+from spanwright.errors import ModelError, SpanwrightError
+
+
+@pytest.fixture(scope="module")
+def model() -> artifact.TrainedModel:
+    return tiny.model()
+
+
+@pytest.fixture
+def folder(model: artifact.TrainedModel, tmp_path: Path) -> Path:
+    artifact.save(model, tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_a_model_directory_holds_what_it_promises_and_nothing_else(folder: Path) -> None:
+    assert {file.name for file in folder.iterdir()} == {*artifact.FILES, "README.md"}
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+def test_labels_settings_and_facts_are_loaded_as_they_were_saved(tmp_path: Path) -> None:
+    saved = tiny.model(("Zelle", "基因", "[x]"))
+    saved = artifact.TrainedModel(saved.network, saved.pieces, saved.labels, saved.settings, {"note": "ä"})
+    artifact.save(saved, tmp_path / "model")
+    loaded = artifact.load(tmp_path / "model")
+    assert loaded.labels == saved.labels
+    assert loaded.settings == saved.settings
+    assert loaded.facts == {"note": "ä"}
+
+
+def test_saving_replaces_an_older_model(model: artifact.TrainedModel, folder: Path) -> None:
+    (folder / "stray.txt").write_text("left over")
+    artifact.save(tiny.model(("Drug",)), folder)
+    assert artifact.load(folder).labels.types == ("Drug",)
+    assert not (folder / "stray.txt").exists()
+
+
+def test_no_path_of_this_machine_is_in_the_encoder_configuration(folder: Path) -> None:
+    config = json.loads((folder / "spanwright.json").read_text())["encoder_config"]
+    assert config["model_type"] == "bert"
+    assert not {"_name_or_path", "auto_map"} & config.keys()
+
+
+def test_windows_are_never_longer_than_the_encoder_can_read() -> None:
+    assert tiny.model(windows={"pieces": 4096}).plan.pieces == 128
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"absent: no such model directory"):
+        artifact.load(tmp_path / "absent")
+
+
+@pytest.mark.parametrize("name", artifact.FILES)
+def test_a_model_that_lacks_a_file_is_refused_with_its_name(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(ModelError, match=rf"not a model directory: {name} is missing"):
+        artifact.load(folder)
+
+
+@pytest.mark.parametrize("name", artifact.FILES)
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b"{}"])
+def test_a_model_with_a_broken_file_is_refused_in_one_line(folder: Path, name: str, content: bytes) -> None:
+    (folder / name).write_bytes(content)
+    with pytest.raises(ModelError) as caught:
+        artifact.load(folder)
+    assert str(folder) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_weights_of_another_network_are_refused(folder: Path) -> None:
+    (folder / "labels.json").write_text('{"types": ["A", "B", "C"]}')
+    with pytest.raises(ModelError, match="not a model that can be loaded"):
+        artifact.load(folder)
+
+
+def test_a_full_disk_is_a_clear_error_and_keeps_the_old_model(
+    model: artifact.TrainedModel, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SpanwrightError, match=r"model: the model could not be written: .*No space left"):
+        artifact.save(tiny.model(("Drug",)), folder)
+    assert artifact.load(folder).labels == model.labels
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+def test_an_old_folder_is_put_back_only_where_there_is_none(tmp_path: Path) -> None:
+    for name in ("model", ".model.retired"):
+        (tmp_path / name).mkdir()
+    artifact.restore_folder(tmp_path / "model")
+    assert (tmp_path / ".model.retired").exists()
+    (tmp_path / "model").rmdir()
+    artifact.restore_folder(tmp_path / "model")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]

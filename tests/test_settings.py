@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spanwright.errors import SettingsError
+from spanwright.settings import Settings, check, load_settings
+
+
+def refusal(*changes: str) -> str:
+    with pytest.raises(SettingsError) as caught:
+        load_settings("plain", changes)
+    return str(caught.value)
+
+
+def test_a_shipped_recipe_is_loaded_by_name() -> None:
+    assert load_settings("plain").name == "plain"
+
+
+def test_a_recipe_is_loaded_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "mine"\n[training]\nepochs = 3\n')
+    assert load_settings(str(path)).training.epochs == 3
+
+
+def test_what_a_recipe_does_not_say_has_its_default(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "mine"\n')
+    assert load_settings(str(path)) == Settings(name="mine")
+
+
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [
+        ("training.epochs=3", 3),
+        ("encoder.name=some/folder", "some/folder"),
+        ('encoder.name="some/folder"', "some/folder"),
+        ("encoder.name=a=b", "a=b"),
+        ("scorer.hidden=[8, 4]", (8, 4)),
+        ("candidates.width_limit=auto", "auto"),
+        ("candidates.width_limit=9", 9),
+        ("optimiser.learning_rates.head=0.5", {"head": 0.5}),
+        ("decoding=flat", "flat"),
+        ("windows.context=sentence", "sentence"),
+    ],
+)
+def test_a_setting_is_changed_by_its_dotted_key(change: str, value: object) -> None:
+    found: object = load_settings("plain", [change])
+    for name in change.partition("=")[0].split(".")[:2]:
+        found = getattr(found, name)
+    assert found == value
+
+
+def test_the_last_of_several_changes_of_a_setting_holds() -> None:
+    assert load_settings("plain", ["training.epochs=3", "training.epochs=4"]).training.epochs == 4
+
+
+def test_a_recipe_that_extends_another_changes_only_what_it_says(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('extends = "plain"\nname = "mine"\n[representation]\nsize = 99\n')
+    settings, plain = load_settings(str(path)), load_settings("plain")
+    assert settings.name == "mine"
+    assert settings.representation == plain.representation.model_copy(update={"size": 99})
+    assert settings.scorer == plain.scorer
+
+
+def test_recipes_that_extend_each_other_are_refused(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.toml", tmp_path / "two.toml"
+    one.write_text(f'extends = "{two}"\n')
+    two.write_text(f'extends = "{one}"\n')
+    with pytest.raises(SettingsError, match=r"two\.toml: extends '.*one\.toml'; legal is another recipe"):
+        load_settings(str(one))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"name = \n", "not valid TOML"),
+        (b'name = "\xff"\n', "not valid TOML"),
+        (b"extends = 3\n", "extends 3; legal is another recipe"),
+        (b'extends = "plian"\n', "unknown recipe 'plian'; legal are"),
+        (b'description = "nameless"\n', "the setting 'name' is missing"),
+    ],
+    ids=["no TOML", "no UTF-8", "extends a number", "extends nothing", "no name"],
+)
+def test_a_recipe_file_that_cannot_be_used_is_refused_by_name(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_bytes(content)
+    with pytest.raises(SettingsError, match=message):
+        load_settings(str(path))
+
+
+def test_a_recipe_file_that_is_not_there_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"absent\.toml: no such recipe file"):
+        load_settings("absent.toml")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("training.epoch=3", "unknown setting 'training.epoch'; legal here are accumulate, batch_pieces, "),
+        ("trainig.epochs=3", "unknown setting 'trainig'; legal here are candidates, decoding, description, "),
+        ("objective.phases=[{epochs=1, terms=['a'], x=1}]", "'objective.phases.0.x'; legal here are epochs, terms"),
+        ("objective.weights.spans={kind='logistic', x=1}", "spans.x'; legal here are centre, end, kind, steepness"),
+        ("objective.weights.spans={kind='linear', start=0}", "the setting 'objective.weights.spans.end' is missing"),
+        ("training.epochs=0", "setting 'training.epochs' is 0: Input should be greater than or equal to 1"),
+        ("candidates.width_limit=0", "setting 'candidates.width_limit' is 0: Input should be greater than 0"),
+        ("candidates.negatives=-1", "setting 'candidates.negatives' is -1: Input should be greater than or equal"),
+        ("optimiser.learning_rates.head=-1", "setting 'optimiser.learning_rates.head' is -1: Input should be"),
+        ("decoding=crossing", "setting 'decoding' is 'crossing': Input should be 'nested', 'flat' or"),
+        ("training=3", "setting 'training' is 3"),
+        ("name.x=3", "'name' is a value, not a table of settings"),
+        ("training.epochs", "legal is key=value, such as --set training.epochs=3"),
+        ("=3", "legal is key=value"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_what_is_legal(change: str, message: str) -> None:
+    assert message in refusal(change)
+
+
+def test_every_wrong_setting_is_named_at_once() -> None:
+    message = refusal("training.epoch=3", "windows.pieces=2")
+    assert "'training.epoch'" in message and "'windows.pieces' is 2" in message
+
+
+def test_resolved_settings_survive_json() -> None:
+    settings = load_settings("plain", ["objective.weights.spans={kind='linear', start=0, end=1}"])
+    assert check(settings.model_dump(mode="json"), "json") == settings

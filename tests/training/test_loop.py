@@ -1,0 +1,305 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import making
+import pytest
+import torch
+from watching import Interruption, Recorder
+
+from spanwright import artifact
+from spanwright.corpora.files import write
+from spanwright.errors import InputError, SettingsError
+from spanwright.evaluation import Scores
+from spanwright.evaluation.scores import Counts
+from spanwright.text import Document, Entity
+from spanwright.training import loop
+from spanwright.training.journal import read_journal
+from spanwright.training.loop import RunResult, train
+
+TRAIN = making.documents(40)
+DEV = making.documents(10, prefix="dev")
+TEST = making.documents(6, prefix="test")
+
+
+def run(
+    encoder: str, out: Path, *changes: str, watcher: Recorder | None = None, **values: object
+) -> RunResult:
+    data: dict[str, object] = {"train": TRAIN, "dev": DEV, **values}
+    return train(making.settings(encoder, *changes), out=out, watcher=watcher or Recorder(), **data)
+
+
+@pytest.fixture(scope="module")
+def finished(tiny_encoder: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[RunResult, Recorder]:
+    """A run over four epochs, and what it told."""
+    recorder = Recorder()
+    folder = tmp_path_factory.mktemp("runs") / "finished"
+    return run(tiny_encoder, folder, watcher=recorder, test=TEST), recorder
+
+
+@pytest.fixture
+def copied(finished: tuple[RunResult, Recorder], tmp_path: Path) -> Path:
+    """A copy of the finished run's folder, to be changed at will."""
+    return Path(shutil.copytree(finished[0].folder, tmp_path / "copied"))
+
+
+@pytest.fixture(scope="module")
+def still_encoder(tiny_encoder: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The tiny encoder without dropout: its loss depends on nothing but weights and data."""
+    folder = Path(shutil.copytree(tiny_encoder, tmp_path_factory.mktemp("still") / "encoder"))
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    (folder / "config.json").write_text(json.dumps(config))
+    return str(folder)
+
+
+def weights_in(folder: Path) -> dict[str, torch.Tensor]:
+    return artifact.load(folder / "model").network.state_dict()
+
+
+def same(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> bool:
+    return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
+
+
+def test_the_loss_goes_down(finished: tuple[RunResult, Recorder]) -> None:
+    losses = finished[1].losses
+    assert sum(losses[-5:]) < 0.1 * sum(losses[:5])
+
+
+def test_a_learnable_task_is_learnt(finished: tuple[RunResult, Recorder]) -> None:
+    result, recorder = finished
+    assert recorder.f1[-1] > recorder.f1[0]
+    assert result.scores["dev"].micro.f1 > 0.9
+    assert result.scores["test"].micro.f1 > 0.8
+
+
+def test_progress_rises_to_the_whole(finished: tuple[RunResult, Recorder]) -> None:
+    shares = finished[1].shares
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1.0)
+
+
+def test_the_best_model_is_kept_and_not_the_last(
+    tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = iter([5, 9, 9, 2, 9])
+    monkeypatch.setattr(loop, "score", lambda *_: Scores(per_type={"Gene": Counts(next(found), 9)}, documents=1))
+    recorder = Recorder()
+    run(tiny_encoder, tmp_path / "run", watcher=recorder, train=TRAIN[:8])
+    assert recorder.best == [True, True, False, False]
+    assert same(weights_in(tmp_path / "run"), recorder.weights[1])
+
+
+def test_the_result_is_the_model_in_the_folder(finished: tuple[RunResult, Recorder]) -> None:
+    result = finished[0]
+    assert same(result.model.network.state_dict(), weights_in(result.folder))
+    assert not result.model.network.training
+
+
+def test_the_run_folder_tells_how_to_repeat_the_run(finished: tuple[RunResult, Recorder]) -> None:
+    values = json.loads((finished[0].folder / "settings.json").read_text())
+    assert values["settings"]["candidates"]["width_limit"] == 2
+    assert {"spanwright", "torch", "transformers", "python"} <= values["versions"].keys()
+    assert set(values["corpora"]) == {"train", "dev", "test"}
+    assert len(set(values["corpora"].values())) == 3
+
+
+def test_the_journal_holds_data_losses_and_scores(finished: tuple[RunResult, Recorder]) -> None:
+    result, recorder = finished
+    lines = read_journal(result.folder)
+    assert lines[0]["event"] == "data"
+    assert lines[0]["train"]["documents"] == len(TRAIN)
+    steps = {line["step"]: line["loss"] for line in lines if line["event"] == "step"}
+    assert steps == {20: recorder.losses[19], 40: recorder.losses[39]}
+    epochs = [line for line in lines if line["event"] == "epoch"]
+    assert [line["epoch"] for line in epochs] == [1, 2, 3, 4]
+    assert [line["dev"]["micro"]["f1"] for line in epochs] == recorder.f1
+    assert [line["best"] for line in epochs] == recorder.best
+
+
+def test_scores_and_the_model_card_hold_every_evaluation_split(
+    finished: tuple[RunResult, Recorder],
+) -> None:
+    result = finished[0]
+    scores = json.loads((result.folder / "scores.json").read_text())
+    assert {name: entry["micro"]["f1"] for name, entry in scores.items()} == {
+        name: entry.micro.f1 for name, entry in result.scores.items()
+    }
+    card = (result.folder / "model" / "README.md").read_text()
+    assert "| dev | " in card and "| test | " in card
+    assert result.folder.joinpath("timings.jsonl").read_text().count("words_per_second") == 4
+
+
+def test_only_finished_things_are_left_in_the_run_folder(finished: tuple[RunResult, Recorder]) -> None:
+    names = {path.name for path in finished[0].folder.iterdir()}
+    files = {"settings.json", "journal.jsonl", "timings.jsonl", "scores.json"}
+    assert names == files | {"checkpoints", "model"}
+
+
+def test_patience_ends_a_run_that_gets_no_better(tiny_encoder: str, tmp_path: Path) -> None:
+    recorder = Recorder()
+    run(tiny_encoder, tmp_path / "run", "training.epochs=20", "training.patience=2", watcher=recorder)
+    assert len(recorder.best) < 20
+    assert recorder.best[-3:] == [True, False, False]
+
+
+def test_patience_is_remembered_when_a_run_is_resumed(tiny_encoder: str, tmp_path: Path) -> None:
+    changes = ("training.epochs=20", "training.patience=2")
+    run(tiny_encoder, tmp_path / "run", *changes)
+    recorder = Recorder()
+    run(tiny_encoder, tmp_path / "run", *changes, watcher=recorder, resume=True)
+    assert recorder.losses == []
+
+
+def test_accumulated_gradients_of_two_batches_are_those_of_one_batch_of_both(
+    still_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sum over windows is divided by their number, so batches of equally many windows add up."""
+    gradients: list[torch.Tensor] = []
+
+    def remember(parameters: object, *_: object, **__: object) -> None:
+        gradients.append(torch.cat([parameter.grad.flatten() for parameter in list(parameters)]))
+
+    monkeypatch.setattr(loop, "clip_grad_norm_", remember)
+    common = ("training.epochs=1", "representation.dropout=0.0")
+    for name, changes in {
+        "one": ("training.batch_windows=8",),
+        "two": ("training.batch_windows=4", "training.accumulate=2"),
+    }.items():
+        recorder = Recorder()
+        run(still_encoder, tmp_path / name, *common, *changes, watcher=recorder, train=TRAIN[:8])
+        assert len(recorder.losses) == 1
+    one, two = gradients
+    torch.testing.assert_close(one, two, rtol=1e-4, atol=1e-5)
+    assert one.norm() > 1
+
+
+def test_batches_behind_the_last_full_group_are_trained_too(tiny_encoder: str, tmp_path: Path) -> None:
+    recorder = Recorder()
+    changes = ("training.epochs=1", "training.batch_windows=1", "training.accumulate=3")
+    run(tiny_encoder, tmp_path / "run", *changes, watcher=recorder, train=TRAIN[:4])
+    assert len(recorder.losses) == 2
+    assert recorder.shares == [pytest.approx(0.75), pytest.approx(1.0)]
+
+
+def test_sampled_negatives_train_on_fewer_spans(still_encoder: str, tmp_path: Path) -> None:
+    first: dict[str, float] = {}
+    for negatives in ('"all"', "1"):
+        recorder = Recorder()
+        changes = (f"candidates.negatives={negatives}", "representation.dropout=0.0", "training.epochs=1")
+        run(still_encoder, tmp_path / negatives.strip('"'), *changes, watcher=recorder)
+        first[negatives] = recorder.losses[0]
+    assert first["1"] < 0.7 * first['"all"']
+
+
+def test_sampled_negatives_learn(tiny_encoder: str, tmp_path: Path) -> None:
+    result = run(tiny_encoder, tmp_path / "run", "candidates.negatives=4", "training.epochs=6")
+    assert result.scores["dev"].micro.f1 > 0.8
+
+
+def test_another_seed_gives_another_run(tiny_encoder: str, tmp_path: Path) -> None:
+    recorders = [Recorder(), Recorder()]
+    for seed, recorder in enumerate(recorders):
+        changes = (f"training.seed={seed}", "training.epochs=1")
+        run(tiny_encoder, tmp_path / str(seed), *changes, watcher=recorder)
+    assert recorders[0].losses != recorders[1].losses
+
+
+def test_files_can_be_trained_on_and_what_they_lack_is_told(tiny_encoder: str, tmp_path: Path) -> None:
+    write(TRAIN, tmp_path / "train.jsonl")
+    with (tmp_path / "train.jsonl").open("a") as file:
+        file.write('{"id": \n')
+    write(DEV, tmp_path / "dev.jsonl")
+    recorder = Recorder()
+    files = {"train": [tmp_path / "train.jsonl"], "dev": str(tmp_path / "dev.jsonl")}
+    run(tiny_encoder, tmp_path / "run", "training.epochs=1", watcher=recorder, **files)
+    assert recorder.setup.reports["train"].documents == len(TRAIN)
+    (warning,) = recorder.warnings
+    assert warning.startswith(f"{tmp_path / 'train.jsonl'}: 1 problems in reading, the first: ")
+    assert f"{tmp_path / 'train.jsonl'}:41: not JSON" in warning
+
+
+def test_a_run_is_not_overwritten(tiny_encoder: str, copied: Path) -> None:
+    before = weights_in(copied)
+    with pytest.raises(InputError, match=r"a run is there already; continue it with --resume"):
+        run(tiny_encoder, copied)
+    assert same(weights_in(copied), before)
+
+
+def test_there_must_be_a_run_to_resume(tiny_encoder: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"there is no run to resume; leave out --resume"):
+        run(tiny_encoder, tmp_path / "run", resume=True)
+
+
+def test_a_run_is_not_resumed_with_other_settings(tiny_encoder: str, copied: Path) -> None:
+    with pytest.raises(InputError, match=r"started with other settings \(training\); give the same"):
+        run(tiny_encoder, copied, "training.batch_windows=3", test=TEST, resume=True)
+
+
+def test_a_run_is_not_resumed_with_other_data(tiny_encoder: str, copied: Path) -> None:
+    with pytest.raises(InputError, match=r"started with other corpora \(dev\); give the same"):
+        run(tiny_encoder, copied, dev=DEV[:-1], test=TEST, resume=True)
+
+
+def test_a_finished_run_that_is_resumed_stays_as_it_is(
+    tiny_encoder: str, copied: Path, finished: tuple[RunResult, Recorder]
+) -> None:
+    recorder = Recorder()
+    result = run(tiny_encoder, copied, watcher=recorder, test=TEST, resume=True)
+    assert recorder.losses == []
+    assert same(weights_in(copied), weights_in(finished[0].folder))
+    assert read_journal(copied) == read_journal(finished[0].folder)
+    assert result.scores == finished[0].scores
+
+
+@pytest.mark.parametrize(("accumulate", "step"), [(1, 1), (1, 13), (2, 7)])
+def test_an_interrupted_run_ends_like_one_that_was_not(
+    tiny_encoder: str, tmp_path: Path, accumulate: int, step: int
+) -> None:
+    settings = (f"training.accumulate={accumulate}", "training.checkpoint_steps=3", "training.batch_windows=2")
+    run(tiny_encoder, tmp_path / "whole", *settings, train=TRAIN[:16])
+    with pytest.raises(Interruption):
+        stopping = Recorder(stop_at_step=step)
+        run(tiny_encoder, tmp_path / "cut", *settings, watcher=stopping, train=TRAIN[:16])
+    recorder = Recorder()
+    run(tiny_encoder, tmp_path / "cut", *settings, watcher=recorder, train=TRAIN[:16], resume=True)
+    assert same(weights_in(tmp_path / "cut"), weights_in(tmp_path / "whole"))
+    assert read_journal(tmp_path / "cut") == read_journal(tmp_path / "whole")
+    assert len(recorder.losses) == 32 // accumulate - step // 3 * 3
+
+
+def test_a_torn_checkpoint_is_told_and_the_one_before_it_used(tiny_encoder: str, copied: Path) -> None:
+    newest = max((copied / "checkpoints").iterdir())
+    (newest / "position.json").write_text("")
+    recorder = Recorder()
+    run(tiny_encoder, copied, watcher=recorder, test=TEST, resume=True)
+    (warning,) = recorder.warnings
+    assert str(newest) in warning and "position.json is missing or torn" in warning
+    assert len(recorder.losses) == 10
+
+
+def test_a_model_whose_replacement_was_cut_off_is_put_back(tiny_encoder: str, copied: Path) -> None:
+    """Between the two renames of a replacement, the old model has another name and there is no model."""
+    before = weights_in(copied)
+    (copied / "model").rename(copied / ".model.retired")
+    run(tiny_encoder, copied, test=TEST, resume=True)
+    assert same(weights_in(copied), before)
+    assert not (copied / ".model.retired").exists()
+
+
+def test_an_objective_of_terms_that_the_model_lacks_is_refused_before_training(
+    tiny_encoder: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SettingsError, match=r"names the terms \['tags'\]"):
+        run(tiny_encoder, tmp_path / "run", "objective.weights.tags=0.5")
+
+
+def test_entities_that_cannot_be_reached_count_as_misses(tiny_encoder: str, tmp_path: Path) -> None:
+    text = "bcase cell de fg hi"
+    wide = Document("wide", text, (Entity(0, len(text), "Gene"), Entity(0, 5, "Gene"), Entity(0, 10, "Cell")))
+    result = run(tiny_encoder, tmp_path / "run", dev=[*DEV, wide])
+    gold = sum(len(document.entities) for document in DEV) + 3
+    assert result.scores["dev"].micro.gold == gold
+    assert result.scores["dev"].micro.recall < 1

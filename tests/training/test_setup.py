@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import making
+import pytest
+
+import spanwright
+from spanwright.errors import InputError
+from spanwright.text import Document, Entity
+from spanwright.training.setup import Setup, digest, provenance, resolve, set_up
+
+TRAIN = making.documents(8)
+DEV = making.documents(3, prefix="dev")
+TEST = making.documents(3, prefix="test")
+
+
+def setup_of(
+    encoder: str, train: list[Document], dev: list[Document] = DEV, test: list[Document] | None = None
+) -> Setup:
+    return set_up(making.settings(encoder), train, dev, test or [])
+
+
+def test_training_documents_with_an_evaluation_text_are_removed_and_counted(tiny_encoder: str) -> None:
+    text = DEV[0].text.upper().replace(" ", "  ")
+    copies = [Document("other id", text, (Entity(0, 1, "Drug"),)), replace(TEST[0], id="another id")]
+    setup = setup_of(tiny_encoder, [*TRAIN, *copies], test=TEST)
+    assert setup.removed == 2
+    assert setup.reports["train"].documents == len(TRAIN)
+    assert setup.model.labels.types == ("Cell", "Gene")
+
+
+def test_training_documents_with_an_evaluation_id_are_removed(tiny_encoder: str) -> None:
+    assert setup_of(tiny_encoder, [*TRAIN, replace(TRAIN[0], id=DEV[1].id)]).removed == 1
+
+
+def test_ids_that_a_reader_made_up_remove_nothing(tiny_encoder: str) -> None:
+    train = [replace(document, id=DEV[0].id, generated_id=True) for document in TRAIN]
+    assert setup_of(tiny_encoder, train).removed == 0
+
+
+def test_types_that_train_lacks_are_named_in_a_warning(tiny_encoder: str) -> None:
+    strange = [Document("d", "one two", (Entity(0, 3, "Drug"), Entity(4, 7, "Drug"), Entity(0, 7, "Age")))]
+    setup = setup_of(tiny_encoder, TRAIN, strange)
+    assert setup.warnings == ["dev has types that train lacks; they count as misses: Age (1), Drug (2)"]
+    assert setup.reports["dev"].ceiling == 0.0
+
+
+def test_a_split_without_entities_is_told_in_a_warning(tiny_encoder: str) -> None:
+    setup = setup_of(tiny_encoder, TRAIN, test=[Document("t", "nothing here")])
+    assert setup.warnings == ["test has no entity: its scores say nothing"]
+
+
+def test_the_test_split_is_optional(tiny_encoder: str) -> None:
+    assert list(setup_of(tiny_encoder, TRAIN).evaluation) == ["dev"]
+    assert list(setup_of(tiny_encoder, TRAIN, test=TEST).evaluation) == ["dev", "test"]
+
+
+@pytest.mark.parametrize(
+    ("train", "dev", "message"),
+    [
+        ([], DEV, "the training corpus is empty"),
+        (TRAIN, [], "the dev corpus is empty"),
+        (DEV, DEV, "every training document also stands in the evaluation data"),
+        ([Document("1", "no entity")], DEV, "has no entity in its 1 documents"),
+    ],
+    ids=["no train", "no dev", "train is dev", "no entity"],
+)
+def test_data_that_cannot_be_trained_on_is_refused(
+    tiny_encoder: str, train: list[Document], dev: list[Document], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        setup_of(tiny_encoder, train, dev)
+
+
+def test_what_settings_leave_open_is_decided_from_the_data_and_the_encoder(tiny_encoder: str) -> None:
+    settings = resolve(making.settings(tiny_encoder, "optimiser.learning_rates={head=0.5}"), TRAIN, 768)
+    assert settings.candidates.width_limit == 2
+    assert settings.decoding == "non-crossing"
+    assert settings.optimiser.learning_rates == {"encoder": 5e-5, "head": 0.5}
+
+
+def test_what_settings_say_is_not_decided_anew(tiny_encoder: str) -> None:
+    chosen = making.settings(tiny_encoder, "candidates.width_limit=7", "decoding=flat")
+    settings = resolve(chosen, TRAIN, 768)
+    assert (settings.candidates.width_limit, settings.decoding) == (7, "flat")
+
+
+def test_the_same_seed_gives_the_same_fresh_weights_and_another_gives_others(tiny_encoder: str) -> None:
+    def fresh(seed: int) -> list[float]:
+        setup = set_up(making.settings(tiny_encoder, f"training.seed={seed}"), TRAIN, DEV, [])
+        return setup.model.network.scorer.layers[-1].weight.flatten().tolist()
+
+    assert fresh(3) == fresh(3) != fresh(4)
+
+
+def test_provenance_holds_settings_versions_and_digests(tiny_encoder: str) -> None:
+    setup = setup_of(tiny_encoder, TRAIN)
+    values = provenance(setup, {"train": TRAIN, "dev": DEV})
+    assert values["settings"]["candidates"]["width_limit"] == 2
+    assert values["corpora"] == {"train": digest(TRAIN), "dev": digest(DEV)}
+    assert values["versions"]["spanwright"] == spanwright.__version__
+    assert values["versions"].keys() >= {"python", "torch", "transformers", "tokenizers", "numpy"}
+    assert values["threads"] >= 1
+
+
+DOCUMENT = Document("1", "one two", (Entity(0, 3, "Gene"),))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"id": "2"},
+        {"text": "one twa"},
+        {"entities": (Entity(0, 3, "Cell"),)},
+        {"words": ((0, 3), (4, 7))},
+        {"sentences": ((0, 3), (4, 7))},
+    ],
+    ids=["id", "text", "entities", "words", "sentences"],
+)
+def test_the_digest_changes_with_everything_that_training_reads(changes: dict[str, object]) -> None:
+    assert digest([replace(DOCUMENT, **changes)]) != digest([DOCUMENT])
+
+
+def test_the_digest_is_the_same_for_equal_documents() -> None:
+    assert digest([replace(DOCUMENT)]) == digest([DOCUMENT])

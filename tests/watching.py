@@ -1,0 +1,43 @@
+"""A watcher that remembers what a run tells it, and can stop the run at a step."""
+
+from __future__ import annotations
+
+import torch
+
+from spanwright.evaluation import Scores
+from spanwright.training.setup import Setup
+
+
+class Interruption(Exception):
+    """Raised by a recorder in the middle of a run."""
+
+
+class Recorder:
+    """Remembers losses, F1 scores, warnings and the weights behind each epoch."""
+
+    def __init__(self, *, stop_at_step: int | None = None) -> None:
+        self.stop_at_step = stop_at_step
+        self.losses: list[float] = []
+        self.shares: list[float] = []
+        self.f1: list[float] = []
+        self.best: list[bool] = []
+        self.weights: list[dict[str, torch.Tensor]] = []
+        self.warnings: list[str] = []
+
+    def prepared(self, setup: Setup) -> None:
+        self.setup = setup
+
+    def warned(self, message: str) -> None:
+        self.warnings.append(message)
+
+    def progressed(self, *, epoch: int, share: float, loss: float, words_per_second: float) -> None:
+        self.losses.append(loss)
+        self.shares.append(share)
+        if len(self.losses) == self.stop_at_step:
+            raise Interruption
+
+    def scored(self, *, epoch: int, scores: Scores, best: bool) -> None:
+        self.f1.append(scores.micro.f1)
+        self.best.append(best)
+        network = self.setup.model.network
+        self.weights.append({name: tensor.clone() for name, tensor in network.state_dict().items()})

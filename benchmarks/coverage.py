@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from machine import command, machine
@@ -30,7 +28,7 @@ def main() -> None:
     arguments = parser.parse_args()
     header = {"command": command(), "machine": machine()}
     splits = {name: documents_of(arguments.corpora, infix) for name, infix in SPLITS.items()}
-    lexicons, seconds = read_all(arguments.corpora / "ontologies", splits["train"])
+    lexicons = read_all(arguments.corpora / "ontologies", splits["train"])
     coverages = {
         split: {name: lexicon.coverage(documents) for name, lexicon in lexicons.items()}
         for split, documents in splits.items()
@@ -42,7 +40,6 @@ def main() -> None:
             name: {
                 "terms": len(lexicon),
                 "names": sum(len(term.names) for term in lexicon.terms()),
-                "seconds_to_read": seconds.get(name),
             }
             for name, lexicon in lexicons.items()
         },
@@ -61,20 +58,14 @@ def documents_of(corpora: Path, infix: str) -> list[Document]:
     return list({document.text: document for document in documents}.values())
 
 
-def read_all(ontologies: Path, train: list[Document]) -> tuple[dict[str, Lexicon], dict[str, float]]:
-    """The lexicons by name, and the seconds that each took to read."""
-    makers: dict[str, Callable[[], Lexicon]] = {
-        "MEDIC": lambda: read_lexicon(ontologies / "medic_06Jul2012.txt", number_prefix="OMIM:"),
-        "Disease Ontology": lambda: read_lexicon(ontologies / "doid.obo"),
-        "training concepts": lambda: lexicon_from_documents(train),
+def read_all(ontologies: Path, train: list[Document]) -> dict[str, Lexicon]:
+    """The lexicons by name."""
+    lexicons = {
+        "MEDIC": read_lexicon(ontologies / "medic_06Jul2012.txt", number_prefix="OMIM:"),
+        "Disease Ontology": read_lexicon(ontologies / "doid.obo"),
+        "training concepts": lexicon_from_documents(train),
     }
-    lexicons: dict[str, Lexicon] = {}
-    seconds: dict[str, float] = {}
-    for name, make in makers.items():
-        started = time.perf_counter()
-        lexicons[name] = make()
-        seconds[name] = round(time.perf_counter() - started, 3)
-    return lexicons | {"all together": merge(*lexicons.values())}, seconds
+    return lexicons | {"all together": merge(*lexicons.values())}
 
 
 def print_table(coverages: dict[str, dict[str, Coverage]]) -> None:

@@ -6,6 +6,7 @@ import typer
 
 from spanwright.cli.corpus_check import check_command
 from spanwright.cli.corpus_convert import convert_command
+from spanwright.cli.corpus_coverage import coverage_command
 from spanwright.cli.corpus_split import split_command
 from spanwright.cli.corpus_stats import stats_command
 
@@ -15,4 +16,5 @@ corpus_app = typer.Typer(
 corpus_app.command("check")(check_command)
 corpus_app.command("convert")(convert_command)
 corpus_app.command("stats")(stats_command)
+corpus_app.command("coverage")(coverage_command)
 corpus_app.command("split")(split_command)

@@ -8,64 +8,61 @@ the sentences of the file are the document's when all its passages have some. Ev
 no place for (infons, relations, ids of annotations, the passages themselves) is kept in `metadata["bioc"]`
 and written again, as far as the text and the entities are still the same.
 
+BC5CDR has annotations of their own for the parts of a composite mention (infon `CompositeRole` with the value
+IndividualMention). By default they are read as entities; the option `individual_mentions=drop` leaves them
+out, which gives the entities of the PubTator release. Offsets count characters; with `offsets=bytes`, bytes.
+
 Confidences of predicted entities have no place in the format and are not written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from spanwright.corpora.bioc_annotations import (
     Offsets,
-    annotations_of,
-    concepts_of,
     entity_of,
-    infons_of,
     is_individual_mention,
     kept,
-    new_infons,
 )
-from spanwright.corpora.bioc_passages import Placement, Unit, objects, passages_of, place
+from spanwright.corpora.bioc_passages import Placement, Unit, objects, place
+from spanwright.corpora.bioc_writer import METADATA, record_of
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.ids import Ids
 from spanwright.corpora.records import Record, given_id, other_keys
-from spanwright.corpora.standoff import given_borders, key, named, remark_other_mention
+from spanwright.corpora.standoff import key, remark_other_mention
 from spanwright.errors import InputError
 from spanwright.text import Document, Entity, Range
 
 IndividualMentions = Literal["keep", "drop"]
 """What to do with the parts of composite mentions."""
 
-METADATA = "bioc"
 _KEYS = frozenset(("id", "line", "passages", "annotations"))
 
 
-def _individual_mentions(value: str) -> IndividualMentions:
-    if value == "keep" or value == "drop":
+def _choice(*legal: str) -> Callable[[str], str]:
+    """Reads the value of an option that is one of a few words."""
+
+    def read(value: str) -> str:
+        if value not in legal:
+            raise ValueError(f"legal are {', '.join(legal)}")
         return value
-    raise ValueError("legal are keep and drop")
+
+    return read
 
 
-def _unit(value: str) -> Unit:
-    if value == "characters" or value == "bytes":
-        return value
-    raise ValueError("legal are characters and bytes")
-
-
-OPTIONS = {"individual_mentions": _individual_mentions, "offsets": _unit}
-"""What both formats leave to the user; the defaults are in `Reader`."""
+OPTIONS = {
+    "individual_mentions": _choice(*get_args(IndividualMentions)),
+    "offsets": _choice(*get_args(Unit)),
+}
+"""What both formats leave to the user."""
 
 
 class Reader:
-    """Makes the documents of one file from their records.
-
-    `individual_mentions`: BC5CDR has annotations of its own for the parts of a composite mention; `keep`
-    reads them as entities, `drop` leaves them out, which gives the entities of the PubTator release.
-    `offsets`: what the offsets of the file count.
-    """
+    """Makes the documents of one file from their records."""
 
     def __init__(
         self,
@@ -171,8 +168,8 @@ class Reader:
             )
         if self._displaced * 10 > self._marked and self._unit == "characters":
             self._log.notes.append(
-                f"{self._path}: {self._displaced} of {self._marked} mentions in texts beyond ASCII are not at "
-                f"their offsets; if the file counts bytes, read it with offsets=bytes"
+                f"{self._path}: {self._displaced} of {self._marked} mentions in texts beyond ASCII are not "
+                f"at their offsets; if the file counts bytes, read it with offsets=bytes"
             )
 
 
@@ -201,77 +198,3 @@ def _count(value: Any) -> int:
     own = value.get("annotations")
     inner = (value.get(name) for name in ("documents", "passages", "sentences"))
     return sum(map(_count, inner)) + (len(own) if isinstance(own, list) else 0)
-
-
-def header_of(metadata: Mapping[str, Any]) -> Record:
-    """Source, date, key and infons of the collection that a document was read from."""
-    header = _object(_object(metadata.get(METADATA)).get("collection"))
-    return {"source": "", "date": "", "key": "", "infons": {}} | other_keys(header, frozenset(("documents",)))
-
-
-def record_of(document: Document) -> Record:
-    """The record of a document. What `losses` names is left out."""
-    known = _object(document.metadata.get(METADATA))
-    passages = passages_of(document, known.get("passages"))
-    sections = [each for passage in passages for each in (passage, *passage.get("sentences", ()))]
-    holders: list[Record] = [known, *sections]
-    relations = [each for holder in holders for each in _objects(holder.get("relations"))]
-    ids: set[str] = {str(each.get("id")) for each in relations}
-    for section in sections:
-        section["annotations"] = []
-    annotation_ids: set[str] = set()
-    for entity, annotation in annotations_of(document, known.get("annotations"), ids):
-        _section_at(passages, entity.start)["annotations"].append(annotation)
-        annotation_ids.add(str(annotation.get("id")))
-    hold = _holding(relations, annotation_ids)
-    record = {"id": document.id} | other_keys(known, _KEYS | {"collection"}) | {"passages": passages}
-    for holder in (record, *sections):
-        holder["infons"] = _object(holder.get("infons"))
-        holder["relations"] = [each for each in _objects(holder.get("relations")) if id(each) in hold]
-    return record
-
-
-def _object(value: Any) -> Record:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: Any) -> list[Record]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def _section_at(passages: list[Record], start: int) -> Record:
-    """The passage, or the sentence in one without a text, that an entity with this start belongs to."""
-    passage = _last_before(passages, start)
-    inner = passage.get("sentences")
-    return _last_before(inner, start) if inner and not passage.get("text") else passage
-
-
-def _last_before(sections: list[Record], start: int) -> Record:
-    before = [each for each in sections if each["offset"] <= start]
-    return before[-1] if before else sections[0]
-
-
-def _holding(relations: list[Record], annotation_ids: set[str]) -> set[int]:
-    """Identities of the relations that refer only to these annotations and to each other."""
-    while True:
-        known = annotation_ids.union(str(each.get("id")) for each in relations)
-        hold = [each for each in relations if known.issuperset(_references(each))]
-        if len(hold) == len(relations):
-            return set(map(id, hold))
-        relations = hold
-
-
-def _references(relation: Record) -> Iterable[str]:
-    return (str(node.get("refid")) for node in _objects(relation.get("nodes")))
-
-
-def losses(document: Document) -> Iterator[str]:
-    """One line for each thing of a document that a reader would not get back."""
-    passages = passages_of(document, _object(document.metadata.get(METADATA)).get("passages"))
-    has_sentences = place(passages).sentences == document.sentences
-    yield from given_borders(replace(document, sentences=None) if has_sentences else document)
-    for entity in document.entities:
-        if not entity.type:
-            yield f"the type of {named(document, entity)}"
-        elif concepts_of(new_infons(entity)) != entity.concepts:
-            yield f"the concepts {list(entity.concepts)} of {named(document, entity)}"

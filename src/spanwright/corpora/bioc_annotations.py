@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
 
 from spanwright.corpora.bioc_passages import Unit, number, objects
 from spanwright.corpora.pubtator_annotations import join_concepts, split_concepts
@@ -20,10 +19,10 @@ from spanwright.text import Document, Entity, Range
 
 _KEYS = frozenset(("line", "locations", "text"))
 _CONCEPT_KEYS = frozenset(
-    """identifier identifiers mesh omim medic chebi umls cui tmvar ncbi_gene ncbi_gene_identifier
-    ncbi_species ncbi_taxonomy""".split()
+    ("identifier", "identifiers", "mesh", "omim", "medic", "chebi", "umls", "cui", "tmvar")
 )
-"""Names of infons with concepts, in small letters and with underscores; the first of an annotation counts."""
+_CONCEPT_KEYS |= {"ncbi gene", "ncbi gene identifier", "ncbi species", "ncbi taxonomy"}
+"""Names of infons with concepts, in small letters; the first of an annotation counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +91,10 @@ def _range(location: Record, offsets: Offsets, shift: int) -> Range:
     if offset is not None and length is not None:
         found = offsets.range(offset + shift, offset + shift + length)
     if found is None:
+        given = {name: location.get(name) for name in ("offset", "length")}
         raise InputError(
-            f"the location has offset {location.get('offset')!r:.80} and length {location.get('length')!r:.80}; "
-            f"legal are whole numbers, a length of at least 1 and an end of at most {offsets.end - shift}"
+            f"the location is {given!r:.80}; legal are whole numbers, a length of at least 1 and an end of "
+            f"at most {offsets.end - shift}"
         )
     return found
 
@@ -113,7 +113,7 @@ def _united(given: list[Range]) -> tuple[Range, ...]:
 def concepts_of(infons: Record) -> tuple[str, ...]:
     """The concepts of an annotation: the parts of one infon, or several infons of one name."""
     for name, value in infons.items():
-        if str(name).lower().replace(" ", "_") in _CONCEPT_KEYS:
+        if str(name).lower() in _CONCEPT_KEYS:
             values = [
                 str(each) for each in (value if isinstance(value, list) else [value]) if each is not None
             ]
@@ -136,35 +136,29 @@ def new_infons(entity: Entity) -> Record:
     return {"type": entity.type, "identifier": list(entity.concepts) if joined is None else joined}
 
 
-def annotations_of(document: Document, kept: Any, taken: Iterable[str]) -> Iterator[tuple[Entity, Record]]:
+def annotations_of(
+    document: Document, known: Mapping[str, list[Record]], taken: Iterable[str]
+) -> Iterator[tuple[Entity, Record]]:
     """Each entity that has a type, and its annotation.
 
-    An entity that is as it was read has what `kept` (annotations by key) tells of it; another one gets a
-    number that is not in `taken` as its id.
+    An entity that is as it was read has what is `known` of it by its key; another one gets a number that is
+    not in `taken` as its id.
     """
-    table = (
-        {name: list(each) for name, each in kept.items() if isinstance(each, list)}
-        if isinstance(kept, dict)
-        else {}
-    )
-    used = {str(each.get("id")) for group in table.values() for each in group if isinstance(each, dict)}
-    used.update(taken)
+    used = {str(each.get("id")) for group in known.values() for each in group}.union(taken)
     fresh = (str(number) for number in count() if str(number) not in used)
+    waiting = {name: iter(group) for name, group in known.items()}
     for entity in document.entities:
         if entity.type:
-            group = table.get(key(entity))
-            known = group.pop(0) if group else None
-            yield (
-                entity,
-                _annotation(document, entity, known if _tells(known, entity) else {"id": next(fresh)}),
-            )
+            own = next(waiting.get(key(entity), iter(())), {})
+            yield entity, _annotation(document, entity, own if _tells(own, entity) else {"id": next(fresh)})
 
 
-def _tells(known: Any, entity: Entity) -> bool:
-    """Whether what was kept, if anything, is of an annotation that is read as this entity."""
-    infons = known.get("infons") if isinstance(known, dict) else None
-    is_same = isinstance(infons, dict) and infons.get("type") == entity.type
-    return is_same and concepts_of(infons) == entity.concepts
+def _tells(known: Record, entity: Entity) -> bool:
+    """Whether what was kept is of an annotation that is read as this entity."""
+    infons = known.get("infons")
+    if not isinstance(infons, dict) or infons.get("type") != entity.type:
+        return False
+    return concepts_of(infons) == entity.concepts
 
 
 def _annotation(document: Document, entity: Entity, known: Record) -> Record:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from spanwright.corpora import bioc
 from spanwright.corpora.bioc_passages import Unit
+from spanwright.corpora.bioc_writer import header_of, losses, record_of
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.json_items import Item, enter, list_items, member, step
 from spanwright.corpora.lines import Undecodable, read_lines, read_text
@@ -127,10 +128,10 @@ def serialise(documents: Iterable[Document]) -> Iterator[str]:
     """A collection with a document a line."""
     separator = ""
     for document in documents:
-        yield separator or _opening(bioc.header_of(document.metadata), document.id)
-        yield write_record(bioc.record_of(document), document.id)
+        yield separator or _opening(header_of(document.metadata), document.id)
+        yield write_record(record_of(document), document.id)
         separator = ",\n"
-    yield "\n]}\n" if separator else f"{_opening(bioc.header_of({}), '')}]}}\n"
+    yield "\n]}\n" if separator else f"{_opening(header_of({}), '')}]}}\n"
 
 
 def _opening(header: Record, id: str) -> str:
@@ -145,5 +146,5 @@ FORMAT = Format(
     read=read,
     options=bioc.OPTIONS,
     serialise=serialise,
-    losses=bioc.losses,
+    losses=losses,
 )

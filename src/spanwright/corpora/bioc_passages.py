@@ -193,11 +193,13 @@ def _kept_passages(text: str, kept: Any) -> list[Record]:
     """Sections of metadata, which may come from anywhere, with their texts."""
     sections: list[Record] = []
     for each in kept if isinstance(kept, list) else ():
-        offset, length = (each.get("offset"), each.get("length")) if isinstance(each, dict) else (None, None)
-        if number(offset) is None or number(length) is None:
+        own: Record = each if isinstance(each, dict) else {}
+        offset, length = number(own.get("offset")), number(own.get("length"))
+        if offset is None or length is None:
             return []
-        section: Record = other_keys(each, _KEYS) | {"offset": offset, "text": text[offset : offset + length]}
-        sections.append(section | {"sentences": _kept_passages(text, each.get("sentences"))})
+        section = other_keys(own, _KEYS) | {"offset": offset, "text": text[offset : offset + length]}
+        inner = _kept_passages(text, own.get("sentences"))
+        sections.append(section | ({"sentences": inner} if inner else {}))
     return sections
 
 

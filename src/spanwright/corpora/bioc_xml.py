@@ -5,10 +5,8 @@
     <annotation id="0"><infon key="type">Disease</infon><infon key="MESH">D003693</infon>
     <location offset="0" length="8"/><text>Delirium</text></annotation></passage></document></collection>
 
-What becomes of passages, infons and relations is told in `bioc`. Parts of composite mentions (`CompositeRole`
-IndividualMention) are read as entities unless the option `individual_mentions` is `drop`; the option `offsets`
-is `bytes` for files that do not count characters. XML cannot hold control characters: they are a loss, and
-U+FFFD is written for them.
+What becomes of passages, infons and relations is told in `bioc`, and so are the options. XML cannot hold
+control characters: they are a loss, and U+FFFD is written for them.
 """
 
 from __future__ import annotations
@@ -20,6 +18,8 @@ from typing import Any
 
 from spanwright.corpora import bioc
 from spanwright.corpora.bioc_passages import Unit
+from spanwright.corpora.bioc_writer import header_of, record_of
+from spanwright.corpora.bioc_writer import losses as document_losses
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.records import Record
 from spanwright.corpora.safe_xml import Element, escape, escape_attribute, is_legal, root_children, root_name
@@ -130,11 +130,11 @@ def serialise(documents: Iterable[Document]) -> Iterator[str]:
     is_open = False
     for document in documents:
         if not is_open:
-            yield _opening(bioc.header_of(document.metadata))
+            yield _opening(header_of(document.metadata))
             is_open = True
-        yield from _element("document", bioc.record_of(document))
+        yield from _element("document", record_of(document))
     if not is_open:
-        yield _opening(bioc.header_of({}))
+        yield _opening(header_of({}))
     yield f"</{_ROOT}>\n"
 
 
@@ -191,7 +191,7 @@ def losses(document: Document) -> Iterator[str]:
         yield f"the id {document.id!r} of a document"
     if not is_legal(document.text):
         yield f"the control characters of document {document.id!r}, which XML cannot hold"
-    yield from bioc.losses(document)
+    yield from document_losses(document)
     for entity in document.entities:
         if not all(map(is_legal, (entity.type, *entity.concepts))):
             yield f"the control characters in the type or the concepts of {named(document, entity)}"

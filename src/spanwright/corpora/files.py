@@ -7,14 +7,37 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from spanwright.corpora import brat, columns, conll04, genia_jsonl, jsonl, plain_text, pubtator, scierc
+from spanwright.corpora import (
+    bioc_json,
+    bioc_xml,
+    brat,
+    columns,
+    conll04,
+    genia_jsonl,
+    jsonl,
+    plain_text,
+    pubtator,
+    scierc,
+)
 from spanwright.corpora.format import Format, ReadingLog
+from spanwright.corpora.whole_files import whole_file
 from spanwright.errors import InputError
 from spanwright.text import Document
 
 FORMATS: dict[str, Format] = {
     module.FORMAT.name: module.FORMAT
-    for module in (jsonl, genia_jsonl, scierc, conll04, pubtator, brat, columns, plain_text)
+    for module in (
+        jsonl,
+        genia_jsonl,
+        scierc,
+        conll04,
+        bioc_json,
+        bioc_xml,
+        pubtator,
+        brat,
+        columns,
+        plain_text,
+    )
 }
 """In the order in which they are tried on an unknown file: the strictest tests first."""
 
@@ -131,15 +154,11 @@ def write(
     target = writer_for(path, format)
     if target.serialise_folder is not None:
         _write_folder(_expressible(documents, target, lossy, losses), path, target)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("w", encoding="utf-8", newline="") as file:
+    elif target.write is not None:
+        target.write(_expressible(documents, target, lossy, losses), path)
+    else:
+        with whole_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
             write_stream(documents, file, target, lossy=lossy, losses=losses)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def write_stream(
@@ -152,7 +171,9 @@ def write_stream(
 ) -> None:
     """Write documents to an open text stream as they come; losses are treated as by `write`."""
     if format.serialise is None:
-        raise InputError(f"the format {format.name!r} is a folder of files and cannot go to a stream")
+        raise InputError(
+            f"the format {format.name!r} is a folder or a binary file and cannot go to a stream of text"
+        )
     for chunk in format.serialise(_expressible(documents, format, lossy, losses)):
         stream.write(chunk)
 

@@ -65,6 +65,7 @@ Reader = Callable[..., Iterator[Document]]
 """Called with a path, a log and the options of its format by name."""
 Serialiser = Callable[[Iterable[Document]], Iterator[str]]
 FolderSerialiser = Callable[[Document], Iterator[tuple[str, str]]]
+Writer = Callable[[Iterable[Document], Path], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,5 +86,7 @@ class Format:
     """Chunks of the text of one output file; None when the format cannot be written as one file."""
     serialise_folder: FolderSerialiser | None = None
     """(file name, text) of the files of one document; None when the format is one file."""
+    write: Writer | None = None
+    """Writes a path by itself, where a format is no stream of text: binary files, and several in one."""
     losses: Callable[[Document], Iterator[str]] = lambda document: iter(())
     """One line for each thing of a document that the format cannot express, naming the entity."""

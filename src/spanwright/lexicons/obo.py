@@ -43,12 +43,14 @@ def read(
             log.left_out["terms below no root"] += 1
             continue
         log.entries_read += 1
-        other_scopes.update(scope for _, scope in stanza.synonyms if scope not in chosen)
+        synonyms = [text for text, scope in stanza.synonyms if scope in chosen]
+        if len(synonyms) < len(stanza.synonyms):
+            other_scopes.update(scope for _, scope in stanza.synonyms if scope not in chosen)
         yield Term(
             stanza.name,
             types[stanza.id] if types is not None else stanza.namespace or None,
             stanza.id,
-            tuple(dict.fromkeys(text for text, scope in stanza.synonyms if scope in chosen)),
+            tuple(dict.fromkeys(synonyms)),
             tuple(stanza.alternative_ids),
             tuple(stanza.xrefs) if xrefs else (),
         )

@@ -19,7 +19,7 @@ Scope = Literal["EXACT", "RELATED", "NARROW", "BROAD"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 _SCOPE_OF: dict[str, Scope] = {scope: scope for scope in SCOPES}
-_OTHER_STANZAS = frozenset({"[Typedef]", "[Instance]", "[Annotation]"})
+_OTHER_STANZAS = ("[Typedef]", "[Instance]", "[Annotation]")
 _SYNONYM = re.compile(r'\s*"([^"\\]*(?:\\.[^"\\]*)*)"\s*(\w*)')
 _TRAILER = re.compile(r"\s(?:!.*|\{[^{}=]*=[^{}]*\}\s*(?:!.*)?)$")
 _ESCAPE = re.compile(r"\\(.)")

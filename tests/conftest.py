@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Tiny matrices gain nothing from threads, and threads that wait for a busy core make them ten times slower.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 ROOT = Path(__file__).resolve().parent.parent
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -28,6 +28,10 @@ def test_a_model_directory_holds_what_it_promises_and_nothing_else(folder: Path)
     assert [path.name for path in folder.parent.iterdir()] == ["model"]
 
 
+def test_all_files_of_a_model_are_equally_readable(folder: Path) -> None:
+    assert len({file.stat().st_mode for file in folder.iterdir()}) == 1
+
+
 def test_labels_settings_and_facts_are_loaded_as_they_were_saved(tmp_path: Path) -> None:
     saved = tiny.model(("Zelle", "基因", "[x]"))
     saved = artifact.TrainedModel(saved.network, saved.pieces, saved.labels, saved.settings, {"note": "ä"})

@@ -93,6 +93,8 @@ def _write_files(model: TrainedModel, folder: Path) -> None:
     _write_json(folder / "spanwright.json", description)
     _write_json(folder / "labels.json", {"types": model.labels.types})
     safetensors.torch.save_file(_contiguous(model.network), folder / "model.safetensors")
+    # safetensors lets nobody but the owner read its file: a model is as readable as the rest of its folder.
+    shutil.copymode(folder / "labels.json", folder / "model.safetensors")
     model.pieces.tokenizer.save(str(folder / "tokenizer.json"))
     card = model_card(model.settings, model.labels, model.facts)
     (folder / "README.md").write_text(card, encoding="utf-8")

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-import tiny
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tiny
 from spanwright.batches.batch import Batch
 from spanwright.batches.collate import Sampling, collate
 from spanwright.batches.pieces import PieceEncoder
@@ -29,7 +29,9 @@ def cases(draw: st.DrawFn) -> Case:
     """Some windows, in any order, of documents with random golds, prepared with any tokenizer."""
     encoder = draw(st.sampled_from(ENCODERS))
     width_limit = draw(st.integers(1, 5))
-    plan = WindowPlan(draw(st.sampled_from(["document", "sentence"])), draw(st.integers(16, 24)), 1, width_limit)
+    plan = WindowPlan(
+        draw(st.sampled_from(["document", "sentence"])), draw(st.integers(16, 24)), 1, width_limit
+    )
     words = st.sampled_from(["a", "cell", "A", "beta.", "\u200b", "x" * 40, "\n"])
     texts = ["a cell", *draw(st.lists(st.lists(words, max_size=20).map(" ".join), max_size=4))]
     prepared = [prepare(Document(f"d{number}", text), encoder, plan) for number, text in enumerate(texts)]

@@ -45,10 +45,10 @@ def test_cutting_by_length_goes_from_the_longest_to_the_shortest(
 
 @given(lengths, limits)
 def test_the_order_is_a_pure_function_of_seed_and_epoch(sizes: np.ndarray, limit: dict[str, int]) -> None:
-    before = np.random.get_state()[1].tolist()  # noqa: NPY002
+    before = np.random.get_state()[1].tolist()
     first, second = (training_order(sizes, seed=3, epoch=2, **limit) for _ in range(2))
     assert lists(first) == lists(second)
-    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+    assert np.random.get_state()[1].tolist() == before
 
 
 def test_another_seed_or_epoch_gives_another_order() -> None:

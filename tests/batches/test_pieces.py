@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import tiny
 from hypothesis import given
-from naughty import NAUGHTY, texts
 from tokenizers import Tokenizer
 
+import tiny
+from naughty import NAUGHTY, texts
 from spanwright.batches import pieces as module
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.text import split
@@ -86,7 +86,7 @@ def test_truncation_and_padding_of_a_tokenizer_file_are_ignored() -> None:
     tokenizer.enable_truncation(4)
     tokenizer.enable_padding(length=16)
     text = "abcdefgh ij"
-    ids, counts = PieceEncoder(tokenizer).encode(text, split(text))
+    _, counts = PieceEncoder(tokenizer).encode(text, split(text))
     assert counts.tolist() == [8, 2]
 
 

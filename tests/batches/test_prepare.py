@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import tiny
 from hypothesis import given
 from hypothesis import strategies as st
-from naughty import texts
 
+import tiny
+from naughty import texts
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import Context, WindowPlan, gold_words, prepare, windows_of
 from spanwright.labels import LabelSpace
@@ -18,7 +18,9 @@ ENCODER = PieceEncoder(tiny.tokenizer())
 LABELS = LabelSpace(("Cell", "Gene"))
 
 
-def plan(context: Context = "document", *, pieces: int = 18, overlap: int = 1, width_limit: int = 4) -> WindowPlan:
+def plan(
+    context: Context = "document", *, pieces: int = 18, overlap: int = 1, width_limit: int = 4
+) -> WindowPlan:
     return WindowPlan(context, pieces, overlap, width_limit)
 
 

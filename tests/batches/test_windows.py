@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -28,9 +29,7 @@ class Case:
         return fit_counts(np.asarray(self.counts, dtype=np.int64), self.width_limit, self.capacity)
 
     def windows(self) -> list[Window]:
-        return list(
-            cut_windows(7, self.fitted, self.segments, capacity=self.capacity, overlap=self.overlap)
-        )
+        return list(cut_windows(7, self.fitted, self.segments, capacity=self.capacity, overlap=self.overlap))
 
     def spans(self) -> Iterator[tuple[tuple[int, int], int, int]]:
         """(segment, first, end) of every span up to the width limit inside a segment."""
@@ -49,7 +48,7 @@ def cases(draw: st.DrawFn) -> Case:
     counts = draw(st.lists(pieces, max_size=60))
     cuts = draw(st.sets(st.integers(0, len(counts)), max_size=3)) | {0, len(counts)}
     borders = sorted(cuts)
-    segments = list(zip(borders, borders[1:], strict=False)) or [(0, 0)]
+    segments = list(pairwise(borders)) or [(0, 0)]
     return Case(counts, segments, capacity, width_limit, width_limit + draw(st.integers(0, 20)))
 
 
@@ -109,8 +108,10 @@ def test_windows_fit_their_capacity_and_their_segment(case: Case) -> None:
 @given(cases())
 def test_neighbours_advance_and_leave_no_word_out(case: Case) -> None:
     windows = case.windows()
-    assert {word for window in windows for word in range(window.first, window.end)} == set(range(len(case.counts)))
-    for left, right in zip(windows, windows[1:], strict=False):
+    assert {word for window in windows for word in range(window.first, window.end)} == set(
+        range(len(case.counts))
+    )
+    for left, right in pairwise(windows):
         assert left.first < right.first and left.end < right.end
 
 
@@ -169,9 +170,21 @@ def test_an_empty_document_has_no_window() -> None:
 
 def test_neighbours_share_the_words_asked_for() -> None:
     windows = Case([1] * 30, [(0, 30)], 10, 2, 4).windows()
-    assert [(window.first, window.end) for window in windows] == [(0, 10), (6, 16), (12, 22), (18, 28), (24, 30)]
+    assert [(window.first, window.end) for window in windows] == [
+        (0, 10),
+        (6, 16),
+        (12, 22),
+        (18, 28),
+        (24, 30),
+    ]
 
 
 def test_a_large_overlap_never_fills_more_than_half_a_window() -> None:
     windows = Case([1] * 30, [(0, 30)], 10, 2, 9).windows()
-    assert [(window.first, window.end) for window in windows] == [(0, 10), (5, 15), (10, 20), (15, 25), (20, 30)]
+    assert [(window.first, window.end) for window in windows] == [
+        (0, 10),
+        (5, 15),
+        (10, 20),
+        (15, 25),
+        (20, 30),
+    ]

@@ -21,7 +21,9 @@ def _naive(similarity, anchor, window, golds, excluded):
         return torch.logsumexp(torch.stack(values), 0)
 
     entity = [
-        log_sum([similarity[i, k], anchor[window[i], k], *(similarity[n, k] for n in negatives(window[i], k))])
+        log_sum(
+            [similarity[i, k], anchor[window[i], k], *(similarity[n, k] for n in negatives(window[i], k))]
+        )
         - similarity[i, k]
         for i, k in golds
     ]
@@ -84,6 +86,8 @@ def test_large_scales_do_not_overflow() -> None:
     entity, threshold = contrast(
         similarity,
         torch.tensor([[0.0]]),
-        Items(torch.tensor([0, 0]), torch.tensor([1]), torch.tensor([0]), torch.tensor([1]), torch.tensor([0])),
+        Items(
+            torch.tensor([0, 0]), torch.tensor([1]), torch.tensor([0]), torch.tensor([1]), torch.tensor([0])
+        ),
     )
     assert math.isclose(entity.item(), 2e4) and math.isclose(threshold.item(), 1e4)

@@ -16,7 +16,9 @@ Span = tuple[int, int, int, float]
 
 RULES: tuple[Decoding, ...] = ("nested", "flat", "non-crossing")
 spans = st.lists(
-    st.tuples(st.integers(0, 14), st.integers(0, 5), st.integers(0, 2), st.sampled_from([0.3, 0.5, 0.7, 0.9, 1.0])),
+    st.tuples(
+        st.integers(0, 14), st.integers(0, 5), st.integers(0, 2), st.sampled_from([0.3, 0.5, 0.7, 0.9, 1.0])
+    ),
     max_size=25,
     unique_by=lambda drawn: drawn[:3],
 ).map(lambda drawn: [(first, first + more, type_, share) for first, more, type_, share in drawn])

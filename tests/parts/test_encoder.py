@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-import tiny
 import torch
 from torch import nn
 
+import tiny
 from spanwright.batches.batch import Batch, Golds, Spans
 from spanwright.parts.build import build
 from spanwright.parts.encoder import Encoder, Pooling
@@ -74,7 +74,9 @@ def pieces_of_words(encoder: Encoder) -> list[torch.Tensor]:
 def test_word_states_equal_a_naive_loop_over_words(pooling: Pooling, start: object, end: object) -> None:
     encoder = Encoder(Lookup(), pooling)
     states = encoder(batch())
-    torch.testing.assert_close(states.start, torch.stack([start(pieces) for pieces in pieces_of_words(encoder)]))
+    torch.testing.assert_close(
+        states.start, torch.stack([start(pieces) for pieces in pieces_of_words(encoder)])
+    )
     torch.testing.assert_close(states.end, torch.stack([end(pieces) for pieces in pieces_of_words(encoder)]))
 
 

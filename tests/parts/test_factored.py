@@ -34,9 +34,7 @@ def test_gradients_of_weights_bias_and_inputs_are_the_same() -> None:
     ours, theirs = inputs(2), inputs(2)
     sum(factored(ours)).square().sum().backward()
     plain(torch.cat(theirs, dim=1)).square().sum().backward()
-    for left, right in zip(
-        (*factored.parameters(), *ours), (*plain.parameters(), *theirs), strict=True
-    ):
+    for left, right in zip((*factored.parameters(), *ours), (*plain.parameters(), *theirs), strict=True):
         torch.testing.assert_close(left.grad, right.grad)
 
 

@@ -43,7 +43,9 @@ def test_the_loss_equals_a_naive_sum_divided_as_asked(
     logits: list[list[float]], windows: int, data: st.DataObject
 ) -> None:
     spans = st.integers(0, len(logits) - 1)
-    pairs = data.draw(st.lists(st.tuples(spans, st.integers(0, TYPES - 1)), max_size=6, unique_by=lambda p: p[0]))
+    pairs = data.draw(
+        st.lists(st.tuples(spans, st.integers(0, TYPES - 1)), max_size=6, unique_by=lambda p: p[0])
+    )
     total = naive_total(logits, pairs)
     for reduction, divisor in (("windows", windows), ("spans", len(logits))):
         loss = scorer(reduction=reduction).loss(torch.tensor(logits), golds(pairs), windows)
@@ -95,7 +97,9 @@ def test_no_spans_give_no_predictions() -> None:
 def test_hidden_layers_stand_between_vectors_and_classes() -> None:
     part = scorer(hidden=(7, 6), dropout=0.0).eval()
     vectors = torch.randn(5, 4)
-    shapes = [tuple(parameter.shape) for name, parameter in part.named_parameters() if name.endswith("weight")]
+    shapes = [
+        tuple(parameter.shape) for name, parameter in part.named_parameters() if name.endswith("weight")
+    ]
     assert shapes == [(7, 4), (6, 7), (TYPES + 1, 6)]
     weights = list(part.parameters())
     hidden = vectors

@@ -7,14 +7,27 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-import tiny
 
+import tiny
 from spanwright.errors import InputError
 from spanwright.predicting import tagger as module
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document, Entity, split
 
-WORDS = ("cells", "p53", "of", "the", "beta-catenin", "kinase.", "A", "TNFα", "2.5", "mice\n", "x" * 60, "\u200b")
+WORDS = (
+    "cells",
+    "p53",
+    "of",
+    "the",
+    "beta-catenin",
+    "kinase.",
+    "A",
+    "TNFα",
+    "2.5",
+    "mice\n",
+    "x" * 60,
+    "\u200b",
+)
 
 
 def texts(count: int, *, seed: int = 0, longest: int = 60) -> list[str]:
@@ -57,7 +70,9 @@ def test_a_stream_keeps_its_order_over_chunks(tagger: Tagger, monkeypatch: pytes
     monkeypatch.setattr(module, "_CHUNK_CHARACTERS", 300)
     documents = [Document(f"d{number}", text) for number, text in enumerate(texts(30))]
     tagged = list(tagger.tag(documents))
-    assert [(document.id, document.text) for document in tagged] == [(each.id, each.text) for each in documents]
+    assert [(document.id, document.text) for document in tagged] == [
+        (each.id, each.text) for each in documents
+    ]
 
 
 def test_a_stream_is_consumed_in_bounded_chunks(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:

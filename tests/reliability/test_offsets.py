@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import tiny
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from naughty import NAUGHTY, texts
 
+import tiny
+from naughty import NAUGHTY, texts
 from spanwright.corpora.files import read, write
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document, split
@@ -40,7 +40,7 @@ def assert_file_keeps_mentions(tagged: list[Document], path: Path) -> None:
 
 
 @families
-@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES)
 @given(sources=st.lists(texts(max_chunks=6), min_size=TEXTS, max_size=TEXTS))
 def test_mentions_are_exact_on_any_unicode(
     family: str, sources: list[str], tmp_path_factory: pytest.TempPathFactory
@@ -67,10 +67,8 @@ def test_mentions_are_exact_on_naughty_strings_alone_in_pairs_and_all_together(
 def test_words_that_a_tokenizer_swallows_keep_their_place(family: str, swallowed: str) -> None:
     # Every word may be found as an entity of its own, so one that lost its state would never be.
     text = " ".join(["p53", swallowed] * 40)
-    plain = Tagger(tiny.model(family=family, candidates={"width_limit": 1}))
     found = set()
     for seed in range(6):
         model = tiny.model(family=family, seed=seed, candidates={"width_limit": 1})
         found |= {(entity.start, entity.end) for entity in Tagger(model).tag(text).entities}
-    assert plain.tag(text).text == text
     assert found == set(split(text))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from naughty import texts
 
+from naughty import texts
 from spanwright.errors import InputError
 from spanwright.text import Document, Entity
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 from hypothesis import given
-from naughty import texts
 
+from naughty import texts
 from spanwright.text import Document, sentences, split_sentences
 
 

@@ -34,7 +34,9 @@ def disjoint_runs(draw: st.DrawFn, types: st.SearchStrategy[str] = TYPES) -> tup
 
 
 @given(disjoint_runs(), st.sampled_from(SCHEMES))
-def test_runs_survive_writing_and_reading_in_every_scheme(case: tuple[list[Run], int], scheme: Scheme) -> None:
+def test_runs_survive_writing_and_reading_in_every_scheme(
+    case: tuple[list[Run], int], scheme: Scheme
+) -> None:
     runs, length = case
     assert runs_from_tags(tags_from_runs(runs, length, scheme)) == runs
 
@@ -102,7 +104,11 @@ def test_iob2_with_stray_tags_is_read_as_seqeval_reads_it(tags: list[str]) -> No
     assert runs_from_tags(tags) == expected
 
 
-@given(st.lists(st.sampled_from(["O", *(f"{letter}-{type_}" for letter in "BIES" for type_ in "XY")]), max_size=12))
+@given(
+    st.lists(
+        st.sampled_from(["O", *(f"{letter}-{type_}" for letter in "BIES" for type_ in "XY")]), max_size=12
+    )
+)
 def test_bioes_with_stray_tags_is_read_as_seqeval_reads_it(tags: list[str]) -> None:
     expected = [(first, last + 1, type_) for type_, first, last in get_entities(tags)]
     assert runs_from_tags(tags) == expected
@@ -112,7 +118,9 @@ def test_unknown_tags_are_pointed_out() -> None:
     assert unknown_tags(["O", "B-X", "X-B", "o", "", "U"]) == [2, 3, 4]
 
 
-@pytest.mark.parametrize(("tag", "parts"), [("B-cell-line", ("B", "cell-line")), ("O", ("O", "")), ("I", ("I", ""))])
+@pytest.mark.parametrize(
+    ("tag", "parts"), [("B-cell-line", ("B", "cell-line")), ("O", ("O", "")), ("I", ("I", ""))]
+)
 def test_a_tag_is_cut_at_its_first_hyphen(tag: str, parts: tuple[str, str]) -> None:
     assert split_tag(tag) == parts
 

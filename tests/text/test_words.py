@@ -7,8 +7,8 @@ import unicodedata
 
 import pytest
 from hypothesis import given
-from naughty import NAUGHTY, texts
 
+from naughty import NAUGHTY, texts
 from spanwright.text import Document, split, words
 
 
@@ -37,7 +37,9 @@ def test_naughty_strings_are_split_without_loss(text: str) -> None:
 def test_every_character_of_unicode_is_kept_behind_a_letter_and_alone() -> None:
     codes = [*range(0xD800), *range(0xE000, 0x20000), *range(0x20000, 0x110000, 61)]
     text = "".join(f"a{chr(code)} {chr(code)} " for code in codes)
-    assert sum(end - start for start, end in split(text)) == sum(not character.isspace() for character in text)
+    assert sum(end - start for start, end in split(text)) == sum(
+        not character.isspace() for character in text
+    )
 
 
 @given(texts())
@@ -73,7 +75,9 @@ def test_combining_marks_never_begin_a_word_unless_nothing_stands_before_them(te
         (" \t\n", []),
     ],
 )
-def test_letters_and_digits_stay_together_and_punctuation_stands_alone(text: str, expected: list[str]) -> None:
+def test_letters_and_digits_stay_together_and_punctuation_stands_alone(
+    text: str, expected: list[str]
+) -> None:
     assert cut(text) == expected
 
 
@@ -92,7 +96,9 @@ def test_mutations_are_cut_off_genes_and_residues_off_positions(text: str, expec
     assert cut(text) == expected
 
 
-@pytest.mark.parametrize("text", ["V617F", "HEK293T", "Cdc42", "Metal", "delta", "5delta", "C20H14F4N2O3", "Profit2"])
+@pytest.mark.parametrize(
+    "text", ["V617F", "HEK293T", "Cdc42", "Metal", "delta", "5delta", "C20H14F4N2O3", "Profit2"]
+)
 def test_names_that_only_resemble_mutations_stay_whole(text: str) -> None:
     assert cut(text) == [text]
 
@@ -102,7 +108,12 @@ def test_chinese_and_kana_are_one_word_a_character() -> None:
 
 
 def test_combining_marks_belong_to_the_character_before_them() -> None:
-    assert cut("cafe\u0301s 中\u0301 -\u0301 2.5\u0301") == ["cafe\u0301s", "中\u0301", "-\u0301", "2.5\u0301"]
+    assert cut("cafe\u0301s 中\u0301 -\u0301 2.5\u0301") == [
+        "cafe\u0301s",
+        "中\u0301",
+        "-\u0301",
+        "2.5\u0301",
+    ]
 
 
 def test_a_lone_mark_is_a_word() -> None:

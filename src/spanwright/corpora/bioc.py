@@ -22,12 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from spanwright.corpora.bioc_annotations import (
-    Offsets,
-    entity_of,
-    is_individual_mention,
-    kept,
-)
+from spanwright.corpora.bioc_annotations import Offsets, entity_of, is_individual_mention, kept
 from spanwright.corpora.bioc_passages import Placement, Unit, objects, place
 from spanwright.corpora.bioc_writer import METADATA, record_of
 from spanwright.corpora.format import ReadingLog
@@ -68,6 +63,7 @@ class Reader:
         self,
         path: Path,
         log: ReadingLog,
+        *,
         individual_mentions: IndividualMentions = "keep",
         offsets: Unit = "characters",
     ) -> None:
@@ -140,9 +136,7 @@ class Reader:
             self._log.reject_entity(self._path, line, f"{where}: {error}")
             return None
         if given != list(entity.pieces):
-            reason = (
-                f"the locations {given} overlap or are out of order; they are read as {list(entity.pieces)}"
-            )
+            reason = f"the locations {given} overlap or are out of order; read as {list(entity.pieces)}"
             self._log.remark(self._path, line, f"{where}: {reason}")
         self._check_mention(annotation.get("text"), entity, given, document, line, where)
         return entity

@@ -1,14 +1,18 @@
 """The annotations of BioC, in the form that its JSON has, to and from entities.
 
-{"id": "1", "infons": {"type": "Disease", "identifier": "D003693"},
- "locations": [{"offset": 22, "length": 8}], "text": "delirium"}
+    {"id": "1", "infons": {"type": "Disease", "identifier": "D003693"},
+     "locations": [{"offset": 22, "length": 8}], "text": "delirium"}
+
+Several locations are the fragments of an entity; an infon that names an ontology gives its concepts.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 from spanwright.corpora.bioc_passages import Unit, number, objects
 from spanwright.corpora.pubtator_annotations import join_concepts, split_concepts
@@ -19,9 +23,8 @@ from spanwright.text import Document, Entity, Range
 
 _KEYS = frozenset(("line", "locations", "text"))
 _CONCEPT_KEYS = frozenset(
-    ("identifier", "identifiers", "mesh", "omim", "medic", "chebi", "umls", "cui", "tmvar")
-)
-_CONCEPT_KEYS |= {"ncbi gene", "ncbi gene identifier", "ncbi species", "ncbi taxonomy"}
+    ("identifier", "identifiers", "mesh", "omim", "medic", "chebi", "umls", "cui", "tmvar", "ncbi gene")
+) | {"ncbi gene identifier", "ncbi species", "ncbi taxonomy"}
 """Names of infons with concepts, in small letters; the first of an annotation counts."""
 
 
@@ -61,6 +64,15 @@ def infons_of(record: Record) -> Record:
     if infons is not None and not isinstance(infons, dict):
         raise InputError(f"'infons' is {infons!r:.80}; legal is an object")
     return infons or {}
+
+
+def infon_texts(value: Any) -> list[str]:
+    """The texts of the infons that a value of JSON stands for: none for null, several for a list."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [text for each in value for text in infon_texts(each)]
+    return [] if value is None else [json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)]
 
 
 def is_individual_mention(annotation: Record) -> bool:
@@ -114,9 +126,7 @@ def concepts_of(infons: Record) -> tuple[str, ...]:
     """The concepts of an annotation: the parts of one infon, or several infons of one name."""
     for name, value in infons.items():
         if str(name).lower() in _CONCEPT_KEYS:
-            values = [
-                str(each) for each in (value if isinstance(value, list) else [value]) if each is not None
-            ]
+            values = infon_texts(value)
             if len(values) == 1:
                 return split_concepts(values[0])
             return tuple(each for each in values if split_concepts(each))

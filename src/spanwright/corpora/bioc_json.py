@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from spanwright.corpora import bioc
-from spanwright.corpora.bioc_passages import Unit
 from spanwright.corpora.bioc_writer import header_of, losses, record_of
 from spanwright.corpora.format import Format, ReadingLog
-from spanwright.corpora.json_items import Item, enter, list_items, member, step
+from spanwright.corpora.json_items import Item, enter, list_items, member, step, unexpected
 from spanwright.corpora.lines import Undecodable, read_lines, read_text
 from spanwright.corpora.records import (
     DECODER,
@@ -34,6 +34,8 @@ from spanwright.text import Document
 _DOCUMENT_KEY = "passages"
 _COLLECTION_KEYS = frozenset(("documents", "PubTator3"))
 """Names of the list of documents in a collection."""
+_HEAD = 65536
+"""How much of a first line is looked at, which may be the whole of a large file."""
 
 
 def recognises(path: Path, head: str) -> bool:
@@ -42,15 +44,9 @@ def recognises(path: Path, head: str) -> bool:
     return _DOCUMENT_KEY in keys or not _COLLECTION_KEYS.isdisjoint(keys)
 
 
-def read(
-    path: Path,
-    log: ReadingLog,
-    *,
-    individual_mentions: bioc.IndividualMentions = "keep",
-    offsets: Unit = "characters",
-) -> Iterator[Document]:
+def read(path: Path, log: ReadingLog, **options: Any) -> Iterator[Document]:
     """Yield the documents of a file; a wrong annotation is rejected alone, a wrong document whole."""
-    reader = bioc.Reader(path, log, individual_mentions, offsets)
+    reader = bioc.Reader(path, log, **options)
     records = json_lines(path, log) if _is_lines(path) else _records(path, log, reader.header)
     for line, record in records:
         document = reader.document(record, line)
@@ -62,7 +58,7 @@ def read(
 def _is_lines(path: Path) -> bool:
     """Whether the first line that is not empty is a document of its own."""
     lines = (line for _, line in read_lines(path) if isinstance(line, str) and line.strip())
-    return _DOCUMENT_KEY in first_keys(next(lines, ""))
+    return _DOCUMENT_KEY in first_keys(next(lines, "")[:_HEAD])
 
 
 def _records(path: Path, log: ReadingLog, header: Record) -> Iterator[tuple[int, Record]]:
@@ -88,7 +84,7 @@ def _documents(text: str, header: Record) -> Iterator[Item]:
     """Yield the documents of a text that is one JSON value."""
     end = skip_space(text, (yield from _values(text, skip_space(text, 0), header)))
     if end < len(text):
-        raise ValueError(f"{text[end : end + 20]!r} was found behind the end")
+        raise unexpected(text, end, "the end of the file")
 
 
 def _values(text: str, position: int, header: Record) -> Generator[Item, None, int]:
@@ -103,8 +99,9 @@ def _values(text: str, position: int, header: Record) -> Generator[Item, None, i
 
 
 def _object_values(text: str, start: int, header: Record) -> Generator[Item, None, int]:
-    """Yield the documents of a collection, whose other members go into the header, or a document itself."""
+    """Yield a document, or those of a collection, whose members before them become the header."""
     is_collection = False
+    others: Record = {}
     position, is_member = enter(text, start, "{")
     while is_member:
         key, position = member(text, position)
@@ -114,13 +111,14 @@ def _object_values(text: str, start: int, header: Record) -> Generator[Item, Non
             return end
         if key in _COLLECTION_KEYS:
             is_collection = True
+            header.clear()
+            header |= {name: value for name, value in others.items() if value}
             position = yield from list_items(text, position)
         else:
-            value, position = DECODER.raw_decode(text, position)
-            header |= {key: value} if value else {}
+            others[key], position = DECODER.raw_decode(text, position)
         position, is_member = step(text, position, "}")
     if not is_collection:
-        raise ValueError(f"an object has no key of {_DOCUMENT_KEY}, {', '.join(sorted(_COLLECTION_KEYS))}")
+        raise unexpected(text, start, f"a key of {_DOCUMENT_KEY}, {', '.join(sorted(_COLLECTION_KEYS))}")
     return position
 
 

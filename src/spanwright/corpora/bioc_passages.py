@@ -98,9 +98,8 @@ class _Builder:
             return Section(record, offset, "", self._length, 0)
         gap = offset - self._size
         if gap < 0:
-            self.remarks.append(
-                (record, f"the text at offset {offset} begins before the end of the text before it")
-            )
+            reason = f"the text at offset {offset} begins before the end of the text before it; it is moved"
+            self.remarks.append((record, reason))
             gap = 1
         self._fill(gap, filler if self._length else " ")
         section = Section(record, offset, text, self._length, self._size - offset)
@@ -140,9 +139,8 @@ def _sentences(
     for sentence in (each for passage in passages for each in passage.sentences if each.text):
         start, end = sentence.start, sentence.start + len(sentence.text)
         if text[start:end] != sentence.text or (ranges and start < ranges[-1][1]):
-            remarks.append(
-                (sentence.record, "the sentence is not in the text of its passage; borders are left out")
-            )
+            reason = "a sentence is not in the text of its passage; all borders of sentences are left out"
+            remarks.append((sentence.record, reason))
             return None
         ranges.append((start, end))
     return tuple(ranges) or None

@@ -33,18 +33,18 @@ def record_of(document: Document) -> Record:
     passages = passages_of(document, known.get("passages"))
     sections = [each for passage in passages for each in (passage, *passage.get("sentences", ()))]
     record = {"id": document.id} | other_keys(known, _KEYS) | {"passages": passages}
-    relations = [each for holder in (record, *sections) for each in _objects(holder.get("relations"))]
+    relations = [each for holder in (record, *sections) for each in objects_in(holder.get("relations"))]
     annotation_ids = _annotate(document, passages, known.get("annotations"), relations)
     hold = _holding(relations, annotation_ids)
     for holder in (record, *sections):
         holder["infons"] = _object(holder.get("infons"))
-        holder["relations"] = [each for each in _objects(holder.get("relations")) if id(each) in hold]
+        holder["relations"] = [each for each in objects_in(holder.get("relations")) if id(each) in hold]
     return record
 
 
 def _annotate(document: Document, passages: list[Record], known: Any, relations: list[Record]) -> set[str]:
     """Put the annotations of a document into its passages; returns their ids."""
-    table = {name: _objects(group) for name, group in _object(known).items()}
+    table = {name: objects_in(group) for name, group in _object(known).items()}
     ids: set[str] = set()
     for entity, annotation in annotations_of(document, table, (str(each.get("id")) for each in relations)):
         section = _section_at(passages, entity.start)
@@ -57,7 +57,8 @@ def _object(value: Any) -> Record:
     return value if isinstance(value, dict) else {}
 
 
-def _objects(value: Any) -> list[Record]:
+def objects_in(value: Any) -> list[Record]:
+    """The objects in a list of the metadata, which may be anything."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
@@ -84,7 +85,7 @@ def _holding(relations: list[Record], annotation_ids: set[str]) -> set[int]:
 
 
 def _references(relation: Record) -> Iterable[str]:
-    return (str(node.get("refid")) for node in _objects(relation.get("nodes")))
+    return (str(node.get("refid")) for node in objects_in(relation.get("nodes")))
 
 
 def losses(document: Document) -> Iterator[str]:

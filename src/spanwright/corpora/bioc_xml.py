@@ -11,14 +11,13 @@ control characters: they are a loss, and U+FFFD is written for them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from spanwright.corpora import bioc
-from spanwright.corpora.bioc_passages import Unit
-from spanwright.corpora.bioc_writer import header_of, record_of
+from spanwright.corpora.bioc_annotations import infon_texts
+from spanwright.corpora.bioc_writer import header_of, objects_in, record_of
 from spanwright.corpora.bioc_writer import losses as document_losses
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.records import Record
@@ -60,15 +59,9 @@ def recognises(path: Path, head: str) -> bool:
     return root_name(head) == _ROOT
 
 
-def read(
-    path: Path,
-    log: ReadingLog,
-    *,
-    individual_mentions: bioc.IndividualMentions = "keep",
-    offsets: Unit = "characters",
-) -> Iterator[Document]:
+def read(path: Path, log: ReadingLog, **options: Any) -> Iterator[Document]:
     """Yield the documents of a file; a wrong annotation is rejected alone, a wrong document whole."""
-    reader = bioc.Reader(path, log, individual_mentions, offsets)
+    reader = bioc.Reader(path, log, **options)
     strays: set[str] = set()
     for element in root_children(path, log, root=_ROOT, entity="annotation"):
         if element.tag == "document":
@@ -88,9 +81,8 @@ def read(
 
 def _record(element: Element, strays: set[str]) -> Record:
     """The record of an element; what has no place there goes into `strays`."""
-    record: Record = {
-        name: value for name, value in element.attributes.items() if name in _attributes(element)
-    }
+    legal = _ATTRIBUTES.get(element.tag, ())
+    record: Record = {name: value for name, value in element.attributes.items() if name in legal}
     if element.tag in ("passage", "sentence", "annotation"):
         record["line"] = element.line
     for child in element.content:
@@ -107,10 +99,6 @@ def _record(element: Element, strays: set[str]) -> Record:
         elif text := child.text().strip():
             record[child.tag] = text
     return record
-
-
-def _attributes(element: Element) -> tuple[str, ...]:
-    return _ATTRIBUTES.get(element.tag, ())
 
 
 def _add_infon(element: Element, record: Record) -> None:
@@ -161,8 +149,7 @@ def _element(tag: str, record: Record) -> Iterator[str]:
         if child == "infon":
             yield from _infons(record)
         elif child in _LISTS:
-            inner = record.get(_LISTS[child])
-            for each in inner if isinstance(inner, list) else ():
+            for each in objects_in(record.get(_LISTS[child])):
                 yield from _element(child, each)
         elif child != "text" or record.get("text") or not record.get("sentences"):
             yield _leaf(child, record.get(child, ""))
@@ -173,16 +160,15 @@ def _leaf(tag: str, value: Any) -> str:
     return f"<{tag}>{escape(_shown(value))}</{tag}>\n"
 
 
+def _shown(value: Any) -> str:
+    return "".join(infon_texts(value))
+
+
 def _infons(record: Record) -> Iterator[str]:
     infons = record.get("infons")
     for name, value in infons.items() if isinstance(infons, dict) else ():
-        for each in value if isinstance(value, list) else [value] if value is not None else ():
-            yield f'<infon key="{escape_attribute(str(name))}">{escape(_shown(each))}</infon>\n'
-
-
-def _shown(value: Any) -> str:
-    """A value of JSON as a text: strings as they are."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        for text in infon_texts(value):
+            yield f'<infon key="{escape_attribute(str(name))}">{escape(text)}</infon>\n'
 
 
 def losses(document: Document) -> Iterator[str]:

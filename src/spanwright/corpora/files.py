@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from spanwright.corpora import (
+    bc2gm,
     bioc_json,
     bioc_xml,
     brat,
     columns,
     conll04,
+    docbin,
     genia_jsonl,
+    genia_xml,
     jsonl,
+    parquet,
     plain_text,
     pubtator,
     scierc,
@@ -27,12 +31,16 @@ from spanwright.text import Document
 FORMATS: dict[str, Format] = {
     module.FORMAT.name: module.FORMAT
     for module in (
+        parquet,
+        docbin,
         jsonl,
         genia_jsonl,
         scierc,
         conll04,
         bioc_json,
         bioc_xml,
+        genia_xml,
+        bc2gm,
         pubtator,
         brat,
         columns,

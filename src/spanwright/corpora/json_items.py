@@ -6,6 +6,7 @@ What is malformed is a `ValueError` where it stands: the items before it were go
 from __future__ import annotations
 
 from collections.abc import Generator
+from json import JSONDecodeError
 from typing import Any
 
 from spanwright.corpora.records import DECODER, skip_space
@@ -27,7 +28,7 @@ def list_items(text: str, position: int) -> Generator[Item, None, int]:
 def enter(text: str, position: int, opening: str) -> tuple[int, bool]:
     """The position of the first item of a list or an object, and True; behind an empty one, and False."""
     if not text.startswith(opening, position):
-        raise _unexpected(text, position, repr(opening))
+        raise unexpected(text, position, repr(opening))
     position = skip_space(text, position + 1)
     is_empty = text.startswith("]" if opening == "[" else "}", position)
     return position + is_empty, not is_empty
@@ -39,7 +40,7 @@ def step(text: str, end: int, closing: str) -> tuple[int, bool]:
     if text.startswith(closing, position):
         return position + 1, False
     if not text.startswith(",", position):
-        raise _unexpected(text, position, f"',' or {closing!r}")
+        raise unexpected(text, position, f"',' or {closing!r}")
     return skip_space(text, position + 1), True
 
 
@@ -48,10 +49,11 @@ def member(text: str, position: int) -> tuple[str, int]:
     key, end = DECODER.raw_decode(text, position)
     colon = skip_space(text, end)
     if not isinstance(key, str) or not text.startswith(":", colon):
-        raise _unexpected(text, position, "a key and ':'")
+        raise unexpected(text, position, "a key and ':'")
     return key, skip_space(text, colon + 1)
 
 
-def _unexpected(text: str, position: int, legal: str) -> ValueError:
+def unexpected(text: str, position: int, legal: str) -> JSONDecodeError:
+    """The error that something else stands at a position than what is legal there."""
     found = repr(text[position : position + 20]) if position < len(text) else "the end of the file"
-    return ValueError(f"{found} was found where {legal} is legal")
+    return JSONDecodeError(f"{found} was found where {legal} is legal", text, position)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, Literal, get_args
 
-from spanwright.distant.atoms import BLOCK, blocks
+from spanwright.distant.atoms import blocks
 from spanwright.distant.names import Case, Meaning, names_of, spelling_of
 from spanwright.distant.search import EngineMaker, fastest
 from spanwright.errors import InputError
@@ -44,12 +44,13 @@ class Matcher:
         entities: list[Entity] = []
         free = 0
         for block in blocks(document, fold=self._fold, reach=self._reach):
-            for first, end_atom, number in self._engine.find([key for key, _, _ in block]):
-                if first >= BLOCK:
+            for first, last, number in self._engine.find(block.atoms):
+                if first >= block.limit:
                     break
-                start, end = block[first][1], block[end_atom - 1][2]
-                if start < free or end < 0 or _crosses(borders, start, end):
+                found = block.characters(first, last)
+                if found is None or found[0] < free or _crosses(borders, *found):
                     continue
+                start, end = found
                 meanings = _spelt(self._meanings[number], document.text[start:end])
                 if meanings:
                     entities += self._entities(meanings, start, end)

@@ -1,0 +1,175 @@
+"""Suggest which types of a corpus A are which types of a corpus B, from the two corpora alone.
+
+Four kinds of evidence vote on each type of A, for types of B or for none:
+
+- *type names*: the words that the names of the two types share;
+- *shared documents*: how B marks the very places that A has marked, in documents that both corpora have;
+- *names*: how B marks, in its other texts, the mention strings of A's type, above chance;
+- *words of names*: the same for the single words of mention strings, which reaches further and says less.
+
+Each kind has a fixed number of votes, of which it casts the more the more names it rests on. A type of A is
+mapped to the type of B that wins at least half of all votes. So a type that B leaves mostly unmarked, or marks now
+as this and now as that, is mapped to none, and several types of A may be mapped to one of B.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from spanwright.corpora.marking import Marks, Tally, TextMarks, marks_in_shared_documents, marks_in_texts
+from spanwright.corpora.shared_documents import shared_pairs
+from spanwright.corpora.type_names import name_similarity
+from spanwright.errors import InputError
+from spanwright.text import Document
+
+# Round numbers, chosen among equals: see the tuning that benchmarks/label_map.py reports.
+_NAME_VOTES = 8.0
+_DOCUMENT_VOTES = 20.0
+_STRING_VOTES = 10.0
+_WORD_VOTES = 4.0
+# Votes for none before any evidence is heard, and the number of names at which a kind casts half its votes.
+_NONE_VOTES = 1.0
+_HALF_OF_THE_VOTES = 10
+_WINNING_SHARE = 0.5
+# Documents whose texts are less alike than this cannot be compared place by place.
+_ALIKE = 0.7
+_MOST_PAIRS = 400
+# A type whose names A leaves unmarked more often than this is worth a remark.
+_UNMARKED = 0.5
+_FEWEST_NAMES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What one type of A is in B."""
+
+    type: str
+    target: str | None
+    """A type of B, or None when no type of B has enough evidence."""
+    confidence: float
+    """The share of the votes for `target`; for None, the share that the nearest type of B did not get."""
+    nearest: str
+    """The type of B with most votes, also when they are too few."""
+    evidence: tuple[str, ...]
+    """One line for each kind of evidence, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that two corpora say about how their types correspond."""
+
+    types_a: tuple[str, ...]
+    types_b: tuple[str, ...]
+    shared: int
+    """Documents of A that B has too, with texts alike enough to compare places."""
+    similarities: Mapping[tuple[str, str], float]
+    """By type of A and type of B: how alike their names are."""
+    places: Mapping[str, Tally]
+    """By type of A: how B marks the places that A marks in shared documents."""
+    texts: TextMarks
+    """How B marks the names of A's types in its other texts."""
+    reverse: TextMarks
+    """How A marks the names of B's types in its other texts. It has no vote, since A's type may well be narrower
+    than B's; but whoever trains on both should know what A leaves unmarked."""
+
+
+def suggest_map(a: Sequence[Document], b: Sequence[Document]) -> list[Suggestion]:
+    """Suggest a type of B, or none, for each type of A, in the order of their names."""
+    return decide(gather_evidence(a, b))
+
+
+def gather_evidence(a: Sequence[Document], b: Sequence[Document]) -> Evidence:
+    """Read both corpora for what they say about each other's types."""
+    types_a, types_b = _types(a, "A"), _types(b, "B")
+    pairs = [pair for pair in shared_pairs(a, b) if pair.similarity >= _ALIKE]
+    shared_a, shared_b = {id(pair.a) for pair in pairs}, {id(pair.b) for pair in pairs}
+    spread = pairs[:: len(pairs) // _MOST_PAIRS + 1]
+    return Evidence(
+        types_a=types_a,
+        types_b=types_b,
+        shared=len(shared_a),
+        similarities={(type_, target): name_similarity(type_, target) for type_ in types_a for target in types_b},
+        places=marks_in_shared_documents([(pair.a, pair.b) for pair in spread]),
+        # The other documents only: what stands in both corpora has had its vote.
+        texts=marks_in_texts(a, [document for document in b if id(document) not in shared_b]),
+        reverse=marks_in_texts(b, [document for document in a if id(document) not in shared_a]),
+    )
+
+
+def decide(evidence: Evidence) -> list[Suggestion]:
+    """What the evidence suggests for each type of A."""
+    return [_suggestion(type_, evidence) for type_ in evidence.types_a]
+
+
+def _types(documents: Sequence[Document], name: str) -> tuple[str, ...]:
+    types = sorted({entity.type for document in documents for entity in document.entities})
+    if not types:
+        raise InputError(f"corpus {name} has no entity in its {len(documents)} documents, so no types to map")
+    return tuple(types)
+
+
+def _suggestion(type_: str, evidence: Evidence) -> Suggestion:
+    votes = _votes(type_, evidence)
+    # Of equals the first by name, so that the answer does not depend on the order of documents.
+    nearest = max(evidence.types_b, key=lambda target: votes[target])
+    share = votes[nearest] / sum(votes.values())
+    wins = share >= _WINNING_SHARE
+    return Suggestion(
+        type=type_,
+        target=nearest if wins else None,
+        confidence=share if wins else 1 - share,
+        nearest=nearest,
+        evidence=tuple(_lines(type_, nearest, evidence)),
+    )
+
+
+def _votes(type_: str, evidence: Evidence) -> Marks:
+    votes: Marks = Counter({None: _NONE_VOTES})
+    for target in evidence.types_b:
+        # Squared: a name that is half alike says far less than half.
+        votes[target] += _NAME_VOTES * evidence.similarities.get((type_, target), 0.0) ** 2
+    nothing: Marks = Counter()
+    for tallies, most, chance in (
+        (evidence.places, _DOCUMENT_VOTES, nothing),
+        (evidence.texts.names, _STRING_VOTES, evidence.texts.chance),
+        (evidence.texts.words, _WORD_VOTES, evidence.texts.chance),
+    ):
+        if tally := tallies.get(type_):
+            votes.update(_cast(tally, most, chance))
+    return votes
+
+
+def _cast(tally: Tally, most: float, chance: Marks) -> dict[str | None, float]:
+    """The votes of one kind of evidence; what a type would get by chance goes to none."""
+    weight = most * tally.names / (tally.names + _HALF_OF_THE_VOTES)
+    cast: dict[str | None, float] = {
+        type_: weight * max(0.0, (tally.share(type_) - chance[type_]) / (1 - chance[type_]))
+        for type_ in tally.marks
+        if type_ is not None and chance[type_] < 1
+    }
+    cast[None] = weight - sum(cast.values())
+    return cast
+
+
+def _lines(type_: str, nearest: str, evidence: Evidence) -> Iterator[str]:
+    """The evidence on a type of A in words."""
+    if similarity := evidence.similarities.get((type_, nearest), 0.0):
+        yield f"type names: {type_} and {nearest} are {similarity:.0%} alike"
+    if tally := evidence.places.get(type_):
+        yield f"{evidence.shared} shared documents: of {tally.names} names marked in A, B marks {_shares(tally)}"
+    if tally := evidence.texts.names.get(type_):
+        yield f"names: of {tally.names} found in other texts, B marks {_shares(tally)}"
+    if tally := evidence.texts.words.get(type_):
+        yield f"words of {tally.names} names in other texts: B marks {_shares(tally)}"
+    unmarked = evidence.reverse.names.get(nearest, Tally())
+    if unmarked.names >= _FEWEST_NAMES and unmarked.share(None) > _UNMARKED:
+        yield f"beware: A leaves {unmarked.share(None):.0%} of {unmarked.names} names of {nearest} unmarked"
+
+
+def _shares(tally: Tally) -> str:
+    """The largest shares of a tally in words."""
+    shares = sorted(tally.marks, key=lambda mark: (-tally.marks[mark], mark or ""))
+    shown = [f"{tally.share(mark):.0%} as {mark}" for mark in shares[:3] if mark is not None]
+    return ", ".join(shown or ["nothing"]) + f", {tally.share(None):.0%} not at all"

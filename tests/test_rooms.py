@@ -1,0 +1,176 @@
+"""Which room may import which: read from the source, so that a forbidden import fails here and not in use."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import spanwright
+
+SOURCE = Path(spanwright.__file__).parent
+HEAVY = frozenset(("torch", "transformers"))
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import of a module: `spanwright.text.words`, `torch.nn`."""
+
+    module: str
+    line: int
+    at_once: bool
+    """Whether importing the file imports it, rather than a call or a type checker."""
+
+    @property
+    def room(self) -> str | None:
+        """The room or top file of the library; None for foreign packages."""
+        parts = self.module.split(".")
+        return None if parts[0] != "spanwright" else parts[1] if len(parts) > 1 else ""
+
+    @property
+    def package(self) -> str:
+        return self.module.partition(".")[0]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What the files of a room may import besides the standard library and the room itself."""
+
+    rooms: frozenset[str] = frozenset()
+    packages: frozenset[str] = frozenset()
+    later_packages: bool = False
+    """Whether calls may import any other package, as optional ones must be."""
+
+
+def rule(rooms: str = "", packages: str = "", *, later_packages: bool = False) -> Rule:
+    return Rule(frozenset(rooms.split()), frozenset(packages.split()), later_packages)
+
+
+RULES = {
+    "text": rule("errors"),
+    "corpora": rule("text errors", later_packages=True),
+    "batches": rule("text labels errors", "numpy torch tokenizers"),
+    "parts": rule("batches errors", "torch pydantic numpy"),
+    "parts/backbone.py": rule("batches errors", "torch", later_packages=True),
+    "parts/build.py": rule("batches errors settings", "torch"),
+    "evaluation": rule("text errors", "numpy rich"),
+    "labels.py": rule("text errors"),
+    "errors.py": rule(),
+}
+
+
+def imports(file: Path) -> Iterator[Import]:
+    """All imports of a file, `from package import module` as `package.module`."""
+
+    def walk(node: ast.AST, at_once: bool) -> Iterator[Import]:
+        for child in ast.iter_child_nodes(node):
+            later = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            checking = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
+            if isinstance(child, ast.Import):
+                yield from (Import(name.name, child.lineno, at_once) for name in child.names)
+            elif isinstance(child, ast.ImportFrom):
+                assert child.level == 0, f"{file}:{child.lineno}: relative imports hide the room"
+                yield from (
+                    Import(f"{child.module}.{name.name}", child.lineno, at_once) for name in child.names
+                )
+            else:
+                yield from walk(child, at_once and not later and not checking)
+
+    return walk(ast.parse(file.read_text(encoding="utf-8")), True)
+
+
+def rule_of(file: Path) -> Rule | None:
+    place = file.relative_to(SOURCE).as_posix()
+    return RULES.get(place) or RULES.get(place.partition("/")[0])
+
+
+def is_legal(found: Import, file: Path, given: Rule) -> bool:
+    if found.room is not None:
+        own = file.relative_to(SOURCE).as_posix().partition("/")[0]
+        return found.room in given.rooms or found.room == own
+    if found.package in sys.stdlib_module_names or found.package in given.packages:
+        return True
+    return given.later_packages and not found.at_once
+
+
+GUARDED = [file for file in sorted(SOURCE.rglob("*.py")) if rule_of(file) is not None]
+
+
+@pytest.mark.parametrize("file", GUARDED, ids=lambda file: file.relative_to(SOURCE).as_posix())
+def test_a_file_imports_only_what_its_room_may(file: Path) -> None:
+    given = rule_of(file)
+    assert given is not None
+    wrong = [
+        f"{file}:{found.line}: {found.module}" for found in imports(file) if not is_legal(found, file, given)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_every_rule_guards_something(name: str) -> None:
+    assert any(file.relative_to(SOURCE).as_posix().startswith(name) for file in GUARDED)
+
+
+def test_evaluation_never_imports_torch() -> None:
+    found = {each.package for file in (SOURCE / "evaluation").rglob("*.py") for each in imports(file)}
+    assert found & HEAVY == set()
+
+
+@pytest.mark.parametrize("file", sorted((SOURCE / "cli").rglob("*.py")), ids=lambda file: file.name)
+def test_commands_import_the_heavy_rooms_inside_calls_only(file: Path) -> None:
+    heavy = {"training", "predicting", "settings", "parts", "batches", "artifact"}
+    at_once = [found for found in imports(file) if found.at_once]
+    # The view of a training is itself imported inside the command that trains.
+    if file.name != "progress.py":
+        assert [found for found in at_once if found.room in heavy] == []
+    assert [found for found in at_once if found.package in HEAVY] == []
+
+
+@pytest.mark.parametrize(
+    "module", ["spanwright", "spanwright.cli.main", "spanwright.evaluation", "spanwright.text"]
+)
+def test_importing_a_light_module_loads_no_torch(module: str) -> None:
+    code = f"import sys, {module}; print(sorted({set(HEAVY)!r} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(SOURCE.parent)},
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_public_names_are_all_there() -> None:
+    for name in spanwright.__all__:
+        assert getattr(spanwright, name).__name__ == name
+
+
+def test_an_unknown_public_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'spanwright' has no attribute 'nothing'"):
+        _ = spanwright.nothing
+
+
+def test_the_guard_tells_imports_at_once_from_later_ones(tmp_path: Path) -> None:
+    file = tmp_path / "sample.py"
+    file.write_text(
+        "import os\n"
+        "from spanwright.text import words\n"
+        "if TYPE_CHECKING:\n    import torch\n"
+        "try:\n    import rich\nexcept ImportError:\n    pass\n"
+        "class A:\n    import json\n    def f(self):\n        import numpy.random\n"
+    )
+    found = [(each.module, each.room, each.at_once) for each in imports(file)]
+    assert found == [
+        ("os", None, True),
+        ("spanwright.text.words", "text", True),
+        ("torch", None, False),
+        ("rich", None, True),
+        ("json", None, True),
+        ("numpy.random", None, False),
+    ]

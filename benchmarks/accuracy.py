@@ -17,6 +17,7 @@ from typing import Any
 from machine import command, machine
 from spanwright.corpora.files import read
 from spanwright.settings import load_settings
+from spanwright.text import Document
 from spanwright.training.loop import train
 
 
@@ -51,13 +52,15 @@ def main() -> None:
         arguments.json.write_text(json.dumps(result, indent=2) + "\n")
 
 
-def run(arguments: argparse.Namespace, splits: dict[str, list[Any]], seed: int) -> dict[str, Any]:
+def run(arguments: argparse.Namespace, splits: dict[str, list[Document]], seed: int) -> dict[str, Any]:
     """Train with one seed."""
     changes = [f"training.epochs={arguments.epochs}", f"training.seed={seed}", *arguments.changes]
     settings = load_settings(arguments.recipe, changes)
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        result = train(settings, **splits, out=Path(folder) / "run")
+        result = train(
+            settings, train=splits["train"], dev=splits["dev"], test=splits["test"], out=Path(folder) / "run"
+        )
         timings = (Path(folder) / "run" / "timings.jsonl").read_text().splitlines()
     scores = {name: entry.to_dict() for name, entry in result.scores.items()}
     print(f"seed {seed}: test F1 {100 * result.scores['test'].micro.f1:.2f}", flush=True)

@@ -13,7 +13,7 @@ import argparse
 import json
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,10 @@ from spanwright import sample
 from spanwright.batches.batch import Batch
 from spanwright.batches.collate import collate
 from spanwright.batches.order import training_order
+from spanwright.batches.pieces import Integers
+from spanwright.batches.prepare import prepare, window_lengths
 from spanwright.corpora.files import read
-from spanwright.predicting.tagger import Tagger, window_lengths
+from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
 from spanwright.text import Document
 from spanwright.training.objective import total, weights_at
@@ -77,7 +79,7 @@ def training_figures(setup: Setup, repeats: int) -> dict[str, Any]:
     )[:24]
     weights = weights_at(settings.objective, network.terms, epoch=0, progress=0.5)
 
-    def make(positions: Sequence[int]) -> Batch:
+    def make(positions: Integers) -> Batch:
         return collate(
             [split.windows[position] for position in positions],
             split.documents,
@@ -107,11 +109,8 @@ def tagging_figures(setup: Setup, documents: list[Document], repeats: int) -> di
     model = setup.model
     model.network.eval()
     tagger = Tagger(model)
-    batches: list[Batch] = []
-    original = model.network.predict
-    model.network.predict = lambda batch: batches.append(batch) or original(batch)  # type: ignore
-    list(tagger.tag(documents))
-    del model.network.predict
+    prepared = [prepare(document, model.pieces, model.plan) for document in documents]
+    batches = list(tagger.batches(prepared))
 
     @torch.inference_mode()
     def bare() -> None:

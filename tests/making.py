@@ -53,7 +53,7 @@ def settings(encoder: str, *changes: str) -> Settings:
         "representation.size=32",
         "representation.width_size=4",
         "representation.dropout=0.1",
-        'optimiser.learning_rates={encoder=2e-3, head=1e-2}',
+        "optimiser.learning_rates={encoder=2e-3, head=1e-2}",
         "training.batch_windows=4",
         "training.epochs=4",
     )

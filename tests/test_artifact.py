@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-import tiny
 
+import tiny
 from spanwright import artifact
 from spanwright.errors import ModelError, SpanwrightError
 

@@ -103,13 +103,28 @@ def test_a_recipe_file_that_is_not_there_is_refused() -> None:
     [
         ("training.epoch=3", "unknown setting 'training.epoch'; legal here are accumulate, batch_pieces, "),
         ("trainig.epochs=3", "unknown setting 'trainig'; legal here are candidates, decoding, description, "),
-        ("objective.phases=[{epochs=1, terms=['a'], x=1}]", "'objective.phases.0.x'; legal here are epochs, terms"),
-        ("objective.weights.spans={kind='logistic', x=1}", "spans.x'; legal here are centre, end, kind, steepness"),
-        ("objective.weights.spans={kind='linear', start=0}", "the setting 'objective.weights.spans.end' is missing"),
+        (
+            "objective.phases=[{epochs=1, terms=['a'], x=1}]",
+            "'objective.phases.0.x'; legal here are epochs, terms",
+        ),
+        (
+            "objective.weights.spans={kind='logistic', x=1}",
+            "spans.x'; legal here are centre, end, kind, steepness",
+        ),
+        (
+            "objective.weights.spans={kind='linear', start=0}",
+            "the setting 'objective.weights.spans.end' is missing",
+        ),
         ("training.epochs=0", "setting 'training.epochs' is 0: Input should be greater than or equal to 1"),
         ("candidates.width_limit=0", "setting 'candidates.width_limit' is 0: Input should be greater than 0"),
-        ("candidates.negatives=-1", "setting 'candidates.negatives' is -1: Input should be greater than or equal"),
-        ("optimiser.learning_rates.head=-1", "setting 'optimiser.learning_rates.head' is -1: Input should be"),
+        (
+            "candidates.negatives=-1",
+            "setting 'candidates.negatives' is -1: Input should be greater than or equal",
+        ),
+        (
+            "optimiser.learning_rates.head=-1",
+            "setting 'optimiser.learning_rates.head' is -1: Input should be",
+        ),
         ("decoding=crossing", "setting 'decoding' is 'crossing': Input should be 'nested', 'flat' or"),
         ("training=3", "setting 'training' is 3"),
         ("name.x=3", "'name' is a value, not a table of settings"),

@@ -8,12 +8,12 @@ from spanwright.evaluation import Scores
 from spanwright.training.setup import Setup
 
 
-class Interruption(Exception):
+class StoppedError(Exception):
     """Raised by a recorder in the middle of a run."""
 
 
 class Recorder:
-    """Remembers losses, F1 scores, warnings and the weights behind each epoch."""
+    """Remembers losses, F1 scores, warnings, the fresh weights and those behind each epoch."""
 
     def __init__(self, *, stop_at_step: int | None = None) -> None:
         self.stop_at_step = stop_at_step
@@ -26,6 +26,7 @@ class Recorder:
 
     def prepared(self, setup: Setup) -> None:
         self.setup = setup
+        self.fresh = self._copied_weights()
 
     def warned(self, message: str) -> None:
         self.warnings.append(message)
@@ -34,10 +35,13 @@ class Recorder:
         self.losses.append(loss)
         self.shares.append(share)
         if len(self.losses) == self.stop_at_step:
-            raise Interruption
+            raise StoppedError
 
     def scored(self, *, epoch: int, scores: Scores, best: bool) -> None:
         self.f1.append(scores.micro.f1)
         self.best.append(best)
+        self.weights.append(self._copied_weights())
+
+    def _copied_weights(self) -> dict[str, torch.Tensor]:
         network = self.setup.model.network
-        self.weights.append({name: tensor.clone() for name, tensor in network.state_dict().items()})
+        return {name: tensor.clone() for name, tensor in network.state_dict().items()}

@@ -21,10 +21,11 @@ class Outcome:
 
     @property
     def error(self) -> str:
-        """The one line on stderr that begins with `error:`; there must be exactly one, and no traceback."""
-        assert "Traceback" not in self.stderr, self.stderr
-        (line,) = [line for line in self.stderr.splitlines() if line.startswith("error: ")]
-        return line
+        """The last line on stderr, which must be the only error, without a traceback before it."""
+        *before, last = self.stderr.splitlines()
+        assert last.startswith("error: "), self.stderr
+        assert not any("Traceback" in line or line.startswith("error") for line in before), self.stderr
+        return last
 
 
 def run(*arguments: object, stdin: bytes = b"") -> Outcome:

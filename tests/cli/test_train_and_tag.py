@@ -4,10 +4,10 @@ import json
 import shutil
 from pathlib import Path
 
-import making
 import pytest
 from running import Outcome, run
 
+import making
 import spanwright
 from spanwright.cli.main import app
 from spanwright.corpora.files import read, write
@@ -285,12 +285,18 @@ def test_the_version_is_printed() -> None:
 
 
 def verbs() -> list[str]:
-    return [str(command.name) for command in app.registered_commands]
+    """The names of all commands; those of a group stand behind its name."""
+    found = [str(command.name) for command in app.registered_commands]
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        commands = group.typer_instance.registered_commands
+        found += [f"{group.name or group.typer_instance.info.name} {command.name}" for command in commands]
+    return found
 
 
 @pytest.mark.parametrize("verb", verbs())
 def test_the_help_of_every_verb_has_an_example(verb: str) -> None:
-    outcome = run(verb, "--help")
+    outcome = run(*verb.split(), "--help")
     assert outcome.code == 0
     assert f"Example: spanwright {verb} " in outcome.stdout
 
@@ -298,7 +304,7 @@ def test_the_help_of_every_verb_has_an_example(verb: str) -> None:
 def test_the_help_lists_every_verb() -> None:
     outcome = run("--help")
     assert {"quickstart", "train", "tag", "evaluate", "recipes"} <= set(verbs())
-    assert all(verb in outcome.stdout for verb in verbs())
+    assert all(verb.split()[0] in outcome.stdout for verb in verbs())
 
 
 def test_documents_keep_what_tagging_does_not_change(model: Path, tmp_path: Path) -> None:

@@ -55,9 +55,10 @@ class Trainings:
 
 def _serve(encoder: str, threads: int, changes: list[str]) -> None:
     sys.path.insert(0, str(TESTS))
-    import making
     import torch
     import transformers
+
+    import making
 
     transformers.BertModel  # noqa: B018 - loads the module before the fork
     from spanwright.training.loop import train

@@ -18,7 +18,7 @@ from spanwright.parts.predictions import Predictions
 from spanwright.predicting.tagger import Tagger
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-import tiny  # noqa: E402
+import tiny
 
 CHARACTERS = 1_000_000
 

@@ -21,7 +21,6 @@ def main(encoder: str, folder: Path, sizes: list[str]) -> None:
     """Print the error on each small disk, the checkpoints left on it, and the digest of the resumed model."""
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     import making
-
     from spanwright.errors import SpanwrightError
     from spanwright.training.loop import train
 

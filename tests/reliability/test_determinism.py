@@ -7,12 +7,12 @@ import json
 import shutil
 from pathlib import Path
 
-import making
 import pytest
-import tiny
 import torch
 
+import making
 import spanwright
+import tiny
 from spanwright import artifact
 from spanwright.batches.collate import collate
 from spanwright.batches.prepare import prepare, windows_of

@@ -14,14 +14,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import making
 import pytest
 import safetensors.torch
 from killing import KILLED, Trainings
-from watching import Recorder
 
+import making
 from spanwright.training.checkpoint import CheckpointError
 from spanwright.training.loop import train
+from watching import Recorder
 
 CHANGES = ("training.checkpoint_steps=2", "training.epochs=2")
 """Eight steps and five checkpoints."""

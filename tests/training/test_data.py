@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import making
 import pytest
-import tiny
 from hypothesis import given
 from hypothesis import strategies as st
 
+import making
+import tiny
 from spanwright.artifact import TrainedModel
 from spanwright.labels import LabelSpace
 from spanwright.text import Document, Entity

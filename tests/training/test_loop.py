@@ -4,11 +4,10 @@ import json
 import shutil
 from pathlib import Path
 
-import making
 import pytest
 import torch
-from watching import Interruption, Recorder
 
+import making
 from spanwright import artifact
 from spanwright.corpora.files import write
 from spanwright.errors import InputError, SettingsError
@@ -18,6 +17,7 @@ from spanwright.text import Document, Entity
 from spanwright.training import loop
 from spanwright.training.journal import read_journal
 from spanwright.training.loop import RunResult, train
+from watching import Recorder, StoppedError
 
 TRAIN = making.documents(40)
 DEV = making.documents(10, prefix="dev")
@@ -85,7 +85,9 @@ def test_the_best_model_is_kept_and_not_the_last(
     tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = iter([5, 9, 9, 2, 9])
-    monkeypatch.setattr(loop, "score", lambda *_: Scores(per_type={"Gene": Counts(next(found), 9)}, documents=1))
+    monkeypatch.setattr(
+        loop, "score", lambda *_: Scores(per_type={"Gene": Counts(next(found), 9)}, documents=1)
+    )
     recorder = Recorder()
     run(tiny_encoder, tmp_path / "run", watcher=recorder, train=TRAIN[:8])
     assert recorder.best == [True, True, False, False]
@@ -258,9 +260,13 @@ def test_a_finished_run_that_is_resumed_stays_as_it_is(
 def test_an_interrupted_run_ends_like_one_that_was_not(
     tiny_encoder: str, tmp_path: Path, accumulate: int, step: int
 ) -> None:
-    settings = (f"training.accumulate={accumulate}", "training.checkpoint_steps=3", "training.batch_windows=2")
+    settings = (
+        f"training.accumulate={accumulate}",
+        "training.checkpoint_steps=3",
+        "training.batch_windows=2",
+    )
     run(tiny_encoder, tmp_path / "whole", *settings, train=TRAIN[:16])
-    with pytest.raises(Interruption):
+    with pytest.raises(StoppedError):
         stopping = Recorder(stop_at_step=step)
         run(tiny_encoder, tmp_path / "cut", *settings, watcher=stopping, train=TRAIN[:16])
     recorder = Recorder()

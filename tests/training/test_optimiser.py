@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-import tiny
 import torch
 from torch import nn
 
+import tiny
 from spanwright.errors import SettingsError
 from spanwright.training.optimiser import (
     OptimiserSettings,
@@ -27,16 +27,12 @@ def optimiser(network: nn.Module) -> torch.optim.AdamW:
     return make_optimiser(network.roles(), SETTINGS)
 
 
-def test_every_parameter_is_in_exactly_one_group(
-    network: nn.Module, optimiser: torch.optim.AdamW
-) -> None:
+def test_every_parameter_is_in_exactly_one_group(network: nn.Module, optimiser: torch.optim.AdamW) -> None:
     grouped = [id(parameter) for group in optimiser.param_groups for parameter in group["params"]]
     assert sorted(grouped) == sorted(id(parameter) for parameter in network.parameters())
 
 
-def test_a_parameter_learns_at_the_rate_of_its_role(
-    network: nn.Module, optimiser: torch.optim.AdamW
-) -> None:
+def test_a_parameter_learns_at_the_rate_of_its_role(network: nn.Module, optimiser: torch.optim.AdamW) -> None:
     rates = {id(p): group["lr"] for group in optimiser.param_groups for p in group["params"]}
     for name, parameter in network.named_parameters():
         assert rates[id(parameter)] == (1e-4 if name.startswith("encoder.") else 1e-3), name
@@ -50,7 +46,9 @@ def test_matrices_decay_and_vectors_do_not(network: nn.Module, optimiser: torch.
 
 def test_a_rate_for_a_role_that_the_model_lacks_is_refused(network: nn.Module) -> None:
     settings = OptimiserSettings(learning_rates={"encoder": 1e-4, "head": 1e-3, "haed": 1e-3})
-    with pytest.raises(SettingsError, match=r"names the roles \['haed'\]; this model has \['encoder', 'head'\]"):
+    with pytest.raises(
+        SettingsError, match=r"names the roles \['haed'\]; this model has \['encoder', 'head'\]"
+    ):
         make_optimiser(network.roles(), settings)
 
 
@@ -72,7 +70,5 @@ def test_wider_encoders_have_lower_default_rates(width: int, encoder: float, hea
     ("progress", "warmup", "factor"),
     [(0.0, 0.2, 0.0), (0.1, 0.2, 0.5), (0.2, 0.2, 1.0), (0.6, 0.2, 0.5), (1.0, 0.2, 0.0), (0.0, 0.0, 1.0)],
 )
-def test_rates_rise_over_the_warm_up_and_fall_to_zero(
-    progress: float, warmup: float, factor: float
-) -> None:
+def test_rates_rise_over_the_warm_up_and_fall_to_zero(progress: float, warmup: float, factor: float) -> None:
     assert rate_factor(progress, warmup) == pytest.approx(factor)

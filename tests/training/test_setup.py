@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import making
 import pytest
 
+import making
 import spanwright
 from spanwright.errors import InputError
 from spanwright.text import Document, Entity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -79,6 +80,18 @@ def windows_of(prepared: PreparedDocument, index: int, plan: WindowPlan, special
             overlap=max(plan.overlap, plan.width_limit),
         )
     )
+
+
+def window_lengths(
+    windows: Sequence[Window], prepared: Sequence[PreparedDocument], special_count: int
+) -> Integers:
+    """(windows,): pieces of each window, with the special ones."""
+    lengths = [
+        starts[window.end] - starts[window.first] + special_count
+        for window in windows
+        for starts in (prepared[window.document].piece_starts,)
+    ]
+    return np.asarray(lengths, dtype=np.int64)
 
 
 def _segments(prepared: PreparedDocument, context: Context) -> list[tuple[int, int]]:

@@ -44,11 +44,12 @@ class TrainingView:
         self._task = self._progress.add_task("train", total=1.0, epoch=1, loss=0.0, speed=0.0, visible=False)
 
     def __enter__(self) -> Self:
-        self._progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        # Stopping a bar that was never shown would print an empty line.
+        if self._progress.live.is_started:
+            self._progress.stop()
 
     def prepared(self, setup: Setup) -> None:
         """Print data, model and what the candidates can reach."""
@@ -64,6 +65,7 @@ class TrainingView:
             f"learning rates: {rates}",
             soft_wrap=True,
         )
+        self._progress.start()
         self._progress.update(self._task, visible=True)
 
     def warned(self, message: str) -> None:

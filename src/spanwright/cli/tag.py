@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
 from spanwright.corpora.files import FORMATS, named, stream, write, write_stream, writer_for
@@ -20,6 +20,10 @@ from spanwright.errors import InputError
 from spanwright.text import Document
 
 STANDARD_STREAM = "-"
+_COLUMNS = (
+    TextColumn("{task.completed:,.0f} documents, {task.fields[entities]:,} entities"),
+    TimeElapsedColumn(),
+)
 
 
 def tag_command(
@@ -52,12 +56,15 @@ def tag_command(
 
     tagger = load(model)
     log = ReadingLog()
-    tagged = _counted(tagger.tag(_documents(paths, input_format, parse_options(option or ()), log)))
     losses: list[str] = []
-    if to_stream:
-        write_stream(tagged, sys.stdout, target, lossy=lossy, losses=losses)
-    else:
-        write(tagged, out, format=target.name, lossy=lossy, losses=losses)
+    with Progress(*_COLUMNS, console=Console(stderr=True)) as progress:
+        documents = _documents(paths, input_format, parse_options(option or ()), log)
+        task = progress.add_task("tag", total=None, entities=0)
+        tagged = _counted(tagger.tag(documents), progress, task)
+        if to_stream:
+            write_stream(tagged, sys.stdout, target, lossy=lossy, losses=losses)
+        else:
+            write(tagged, out, format=target.name, lossy=lossy, losses=losses)
     for loss in losses:
         typer.echo(f"left out: {loss}", err=True)
     report(log)
@@ -107,16 +114,10 @@ def _lines(log: ReadingLog) -> Iterator[Document]:
             yield log.accept(Document(id=f"line-{number}", text=line, generated_id=True))
 
 
-def _counted(documents: Iterable[Document]) -> Iterator[Document]:
-    """Hand documents on and show on stderr how many there were."""
-    columns = (
-        TextColumn("{task.completed:,.0f} documents, {task.fields[entities]:,} entities"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("tag", total=None, entities=0)
-        entities = 0
-        for document in documents:
-            entities += len(document.entities)
-            progress.update(task, advance=1, entities=entities)
-            yield document
+def _counted(documents: Iterable[Document], progress: Progress, task: TaskID) -> Iterator[Document]:
+    """Hand documents on and show how many there were."""
+    entities = 0
+    for document in documents:
+        entities += len(document.entities)
+        progress.update(task, advance=1, entities=entities)
+        yield document

@@ -48,9 +48,18 @@ from spanwright.corpora.tokens import (
     stray_starts,
     stray_tag,
     unreadable_tag,
+    untyped_tag,
 )
 from spanwright.text import Document
-from spanwright.text.tags import Run, Scheme, detect_scheme, runs_from_tags, scheme_named, unknown_tags
+from spanwright.text.tags import (
+    Run,
+    Scheme,
+    detect_scheme,
+    runs_from_tags,
+    scheme_named,
+    split_tag,
+    unknown_tags,
+)
 
 _SUFFIXES = (".conll", ".iob", ".iob2", ".bio", ".bmes", ".tsv")
 _TAG = re.compile(r"O|[BIMELSU](-.*)?")
@@ -75,6 +84,8 @@ class _Findings:
     """Tags between two `O`, and how often: a file has few different ones."""
     strays: list[tuple[int, str]] = field(default_factory=list)
     """Line and tag of mentions that begin with a tag that should continue one."""
+    untyped: list[tuple[int, str]] = field(default_factory=list)
+    """Line and tag of mentions whose tag has no type."""
     comments: int = 0
 
 
@@ -191,6 +202,8 @@ def _append_runs(
         stretch_runs, strays, unknown = _runs_of_stretch(stretch)
         for first, end, type_ in stretch_runs:
             runs.append((before + start + first, before + start + end, type_))
+            if not type_:
+                findings.untyped.append((found.line + start + first, stretch[first]))
         for position in strays:
             findings.strays.append((found.line + start + position, stretch[position]))
         for position in unknown:
@@ -229,6 +242,11 @@ def _conclude(findings: _Findings, scheme: Scheme | None, path: Path, log: Readi
     stretches = findings.stretches
     scheme = scheme or detect_scheme(stretches.elements() if findings.strays else stretches)
     log.notes.append(f"{path}: tag scheme {scheme} ({origin})")
+    is_typed = any(split_tag(tag)[1] for stretch in stretches for tag in stretch)
+    if findings.untyped and not is_typed:
+        log.notes.append(f"{path}: the tags have no types; all entities are of the type ''")
+    for line, tag in findings.untyped if is_typed else ():
+        log.remark(path, line, untyped_tag(tag))
     if findings.comments:
         log.notes.append(f"{path}: {findings.comments} comment lines are left out")
     if scheme != "IOB1":

@@ -15,7 +15,7 @@ from typing import Any
 
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
-from spanwright.corpora.lines import Undecodable, read_text
+from spanwright.corpora.lines import read_marked_text
 from spanwright.corpora.records import (
     DECODER,
     Record,
@@ -37,6 +37,7 @@ from spanwright.corpora.tokens import (
     stray_tag,
     tokens_of,
     unreadable_tag,
+    untyped_tag,
 )
 from spanwright.errors import InputError
 from spanwright.text import Document
@@ -56,19 +57,20 @@ def recognises(path: Path, head: str) -> bool:
 
 def read(path: Path, log: ReadingLog) -> Iterator[Document]:
     """Yield the documents of a file, one for each item of its list."""
-    text = read_text(path)
-    if isinstance(text, Undecodable):
-        log.reject_document(path, text.line, f"{text.reason}; nothing of the file is read")
-        return
+    text, undecodable = read_marked_text(path)
     ids = Ids(path, log)
     line, previous = 1, 0
     for number, (start, end, item) in enumerate(_items(text, path, log)):
         line, previous = line + text.count("\n", previous, start), start
+        last = line + text.count("\n", start, end)
+        at = min((each for each in undecodable if line <= each <= last), default=line)
         try:
+            if at in undecodable:
+                raise InputError(undecodable[at])
             record = checked_record(item, escaped=text.find("\\u", start, end) >= 0)
             yield _document(record, ids, path, line, log)
         except InputError as error:
-            log.reject_document(path, line, f"item {number}: {error}", entities=_count(item))
+            log.reject_document(path, at, f"item {number}: {error}", entities=_count(item))
 
 
 def _items(text: str, path: Path, log: ReadingLog) -> Iterator[tuple[int, int, Any]]:
@@ -120,6 +122,9 @@ def _document(record: Record, ids: Ids, path: Path, line: int, log: ReadingLog) 
     runs = runs_from_tags(tags)
     for position in stray_starts(tags, runs):
         log.remark(path, line, f"document {id!r}: {stray_tag(tags[position], 'BILOU')}")
+    for first, _, type_ in runs:
+        if not type_:
+            log.remark(path, line, f"document {id!r}: {untyped_tag(tags[first])}")
     text, words, sentences = joined([tokens] if tokens else [])
     entities = tuple(entity_of(run, words) for run in runs)
     metadata = other_keys(record, _KEYS)

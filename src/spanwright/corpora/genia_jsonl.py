@@ -23,6 +23,7 @@ from spanwright.corpora.records import (
     first_keys,
     given_id,
     json_lines,
+    list_length,
     metadata_losses,
     other_keys,
     write_record,
@@ -43,19 +44,22 @@ def recognises(path: Path, head: str) -> bool:
 def read(path: Path, log: ReadingLog) -> Iterator[Document]:
     """Yield the documents of a file, one a line; a wrong mention is rejected alone."""
     ids = Ids(path, log)
-    for line, record in json_lines(path, log):
+    for line, record in json_lines(path, log, count=_count):
         try:
             id, generated = ids.take(given_id(record, "sent_id"), line)
             tokens = checked_tokens(record.get("tokens"), "tokens")
             mentions = checked_list(record.get("entity_mentions"), "entity_mentions")
         except InputError as error:
-            found = record.get("entity_mentions")
-            log.reject_document(path, line, str(error), entities=len(found) if isinstance(found, list) else 0)
+            log.reject_document(path, line, str(error), entities=_count(record))
             continue
         text, words, sentences = joined([tokens] if tokens else [])
         entities = tuple(_entities(text, words, mentions, path, line, log))
         metadata = other_keys(record, _KEYS)
         yield Document(id, text, entities, words, sentences, generated_id=generated, metadata=metadata)
+
+
+def _count(record: Record) -> int:
+    return list_length(record.get("entity_mentions"))
 
 
 def _entities(

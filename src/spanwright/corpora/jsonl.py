@@ -16,7 +16,15 @@ from typing import Any
 
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
-from spanwright.corpora.records import Record, first_keys, given_id, json_lines, other_keys, write_record
+from spanwright.corpora.records import (
+    Record,
+    first_keys,
+    given_id,
+    json_lines,
+    list_length,
+    other_keys,
+    write_record,
+)
 from spanwright.corpora.standoff import remark_other_mention
 from spanwright.errors import InputError
 from spanwright.text import Document, Entity, Range
@@ -41,20 +49,23 @@ def read(path: Path, log: ReadingLog) -> Iterator[Document]:
     """Yield the documents of a file, one a line; a wrong entity is rejected alone, a wrong document whole."""
     ids = Ids(path, log)
     extra: set[str] = set()
-    for line, record in json_lines(path, log):
+    for line, record in json_lines(path, log, count=_count):
         others = other_keys(record, _KEYS)
         extra.update(others)
         try:
             document = _document(record, *ids.take(given_id(record, "id"), line))
         except InputError as error:
-            found = record.get("entities")
-            log.reject_document(path, line, str(error), entities=len(found) if isinstance(found, list) else 0)
+            log.reject_document(path, line, str(error), entities=_count(record))
             continue
         if twice := [key for key in others if document.metadata[key] is not others[key]]:
             log.remark(path, line, f"keys that are in 'metadata' too, which is kept: {', '.join(twice)}")
         yield _with_entities(document, record.get("entities") or [], path, line, log)
     if extra:
         log.notes.append(f"{path}: keys that are not read but kept as metadata: {', '.join(sorted(extra))}")
+
+
+def _count(record: Record) -> int:
+    return list_length(record.get("entities"))
 
 
 def _document(record: Record, id: str, generated: bool) -> Document:

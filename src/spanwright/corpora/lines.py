@@ -69,6 +69,23 @@ def read_text(path: Path) -> str | Undecodable:
         return _undecodable(error, line, line_start=raw.rfind(b"\n", 0, error.start) + 1, offset=0)
 
 
+def read_marked_text(path: Path) -> tuple[str, dict[int, str]]:
+    """The whole text of a file with LF as its line ends, and the reasons by number of lines that are not UTF-8.
+
+    In the text, such a line has replacement characters.
+    """
+    text = read_text(path)
+    if isinstance(text, str):
+        return text.replace("\r\n", "\n"), {}
+    lines: list[str] = []
+    reasons: dict[int, str] = {}
+    for number, line in read_lines(path):
+        if isinstance(line, Undecodable):
+            reasons[number] = line.reason
+        lines.append(line if isinstance(line, str) else line.replaced)
+    return "\n".join(lines), reasons
+
+
 def _undecodable(error: UnicodeDecodeError, line: int, *, line_start: int, offset: int) -> Undecodable:
     """`line_start`: of the line, in the bytes of the error; `offset`: of those bytes, in the file."""
     byte = error.object[error.start]

@@ -1,8 +1,8 @@
 """How one corpus marks what another corpus has marked.
 
-A *name* is a mention as a run of words: without case, unless a word has a capital behind its first letter (`WAS`
-is no `was`). Each distinct name counts once, however often it occurs: mentions of one name are no independent
-witnesses.
+A *name* is a mention as a run of words: without case, unless a word has a capital behind its first letter
+(`WAS` is no `was`). Each distinct name counts once, however often it occurs: mentions of one name are no
+independent witnesses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spanwright.corpora.alignment import align
 from spanwright.text import Document, Range, split
 
 Name = tuple[str, ...]
-Marks = Counter[str | None]
+Marks = dict[str | None, float]
 """Weight of each type, and of None for unmarked."""
 
 _CACHED_MENTIONS = 65536
@@ -31,20 +31,18 @@ class Tally:
 
     names: int = 0
     """Distinct names that could be looked up there."""
-    marks: Marks = field(default_factory=Counter)
+    marks: Marks = field(default_factory=dict)
     """Names by the type they are marked with, None for unmarked; a name marked in several ways is shared out.
     Adds up to `names`."""
 
     def share(self, type_: str | None) -> float:
         """Share of the names that are marked with a type."""
-        return self.marks[type_] / self.names if self.names else 0.0
+        return self.marks.get(type_, 0.0) / self.names if self.names else 0.0
 
-    def add(self, marks: Mapping[str | None, float]) -> None:
+    def add(self, marks: Marks) -> None:
         """Count one more name."""
         self.names += 1
-        total = sum(marks.values())
-        for mark, weight in marks.items():
-            self.marks[mark] += weight / total
+        add_marks(self.marks, marks, 1 / sum(marks.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +61,17 @@ def marks_in_texts(source: Iterable[Document], target: Sequence[Document]) -> Te
     """How `target` marks the names of each type of `source`."""
     types = _types_of_names(source)
     lengths = _lengths(types)
-    of_names: defaultdict[Name, Marks] = defaultdict(Counter)
-    of_words: defaultdict[str, Marks] = defaultdict(Counter)
+    of_names: defaultdict[Name, Marks] = defaultdict(dict)
+    of_words: defaultdict[str, Marks] = defaultdict(dict)
     documents_with: Counter[str] = Counter()
     for document in target:
         marked = _Marked(document)
         ranges = split(document.text)
         words = [_key(document.text[start:end]) for start, end in ranges]
         for word, (start, _) in zip(words, ranges, strict=True):
-            of_words[word].update(marked.covering(start))
+            add_marks(of_words[word], marked.covering(start))
         for name, first, end in _occurrences(words, types, lengths):
-            of_names[name].update(marked.at(ranges[first][0], ranges[end - 1][1]))
+            add_marks(of_names[name], marked.at(ranges[first][0], ranges[end - 1][1]))
         documents_with.update(set(words))
     weights = {word: math.log(len(target) / count) for word, count in documents_with.items()}
     names = {name: _marks_of_words(name, of_words, weights) for name in types}
@@ -82,13 +80,13 @@ def marks_in_texts(source: Iterable[Document], target: Sequence[Document]) -> Te
 
 def marks_in_shared_documents(pairs: Sequence[tuple[Document, Document]]) -> dict[str, Tally]:
     """How the second document of each pair marks the places that the first one marks."""
-    found: defaultdict[tuple[str, Name], Marks] = defaultdict(Counter)
+    found: defaultdict[tuple[str, Name], Marks] = defaultdict(dict)
     for source, target in pairs:
         place = align(source.text, target.text)
         marked = _Marked(target)
         for entity in source.entities:
             if (at := place(entity.start, entity.end)) is not None:
-                found[entity.type, _name(source.mention(entity))].update(marked.at(*at))
+                add_marks(found[entity.type, _name(source.mention(entity))], marked.at(*at))
     tallies: defaultdict[str, Tally] = defaultdict(Tally)
     for (type_, _), marks in found.items():
         tallies[type_].add(marks)
@@ -108,7 +106,7 @@ class _Marked:
                 for position in range(start, end):
                     self._covering[position].add(entity.type)
 
-    def at(self, start: int, end: int) -> dict[str | None, float]:
+    def at(self, start: int, end: int) -> Marks:
         """The types of mentions with exactly these bounds; else, for one half, of those that overlap."""
         if types := self._exactly.get((start, end)):
             return _shared_out(types)
@@ -117,26 +115,31 @@ class _Marked:
             overlapping |= self._covering.get(position, set())
         return {None: 0.5, **_shared_out(overlapping, 0.5)} if overlapping else {None: 1.0}
 
-    def covering(self, position: int) -> dict[str | None, float]:
+    def covering(self, position: int) -> Marks:
         """The types of mentions that cover a character."""
-        return _shared_out(self._covering.get(position, (None,)))
+        types = self._covering.get(position)
+        return _shared_out(types) if types else {None: 1.0}
 
 
-def _shared_out(types: Iterable[str | None], weight: float = 1.0) -> dict[str | None, float]:
-    types = set(types)
-    return dict.fromkeys(types, weight / len(types))
+def add_marks(marks: Marks, more: Marks, weight: float = 1.0) -> None:
+    """Add weighted marks to others."""
+    for mark, count in more.items():
+        marks[mark] = marks.get(mark, 0.0) + weight * count
+
+
+def _shared_out(types: set[str], weight: float = 1.0) -> Marks:
+    # Sorted, so that sums of shares have the same last digit in every process.
+    return {type_: weight / len(types) for type_ in sorted(types)}
 
 
 def _marks_of_words(name: Name, of_words: Mapping[str, Marks], weights: Mapping[str, float]) -> Marks:
     """How the words of a name are marked on average; nothing if none of them says much."""
-    marks: Marks = Counter()
+    marks: Marks = {}
     known = [word for word in name if weights.get(word, 0.0) > 0 and any(map(str.isalnum, word))]
     if sum(weights[word] for word in known) < _LEAST_WEIGHT:
         return marks
     for word in known:
-        occurrences = sum(of_words[word].values())
-        for mark, count in of_words[word].items():
-            marks[mark] += weights[word] * count / occurrences
+        add_marks(marks, of_words[word], weights[word] / sum(of_words[word].values()))
     return marks
 
 
@@ -150,11 +153,11 @@ def _tallies(marks_of: Mapping[Name, Marks], types: Mapping[Name, set[str]]) -> 
 
 
 def _chance(of_words: Iterable[Marks]) -> Marks:
-    marks: Marks = Counter()
+    marks: Marks = {}
     for found in of_words:
-        marks.update(found)
+        add_marks(marks, found)
     total = sum(marks.values())
-    return Counter({mark: count / total for mark, count in marks.items()})
+    return {mark: count / total for mark, count in marks.items()}
 
 
 def _types_of_names(documents: Iterable[Document]) -> dict[Name, set[str]]:

@@ -1,9 +1,9 @@
 """Texts that are nearly the same: an index of word shingles.
 
-A shingle is a run of four words without case and punctuation, so tokenisation does not matter, and one changed
-word changes four shingles of the text. Two measures compare the shingles of two texts: *containment*, the share
-of the smaller set that the larger one has too (a text without its title is wholly contained in the text with
-it), and *resemblance*, the share of both together that they have in common (Jaccard).
+A shingle is a run of four words without case and punctuation, so tokenisation does not matter, and one
+changed word changes four shingles of the text. Two measures compare the shingles of two texts: *containment*,
+the share of the smaller set that the larger one has too (a text without its title is wholly contained in the
+text with it), and *resemblance*, the share of both together that they have in common (Jaccard).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from spanwright.corpora.shared_documents import (
 )
 from spanwright.text import Document
 
-# What a training leaves out must be beyond doubt: stricter than the rule by which `overlap` points things out.
+# What a training leaves out must be beyond doubt, so this is stricter than the rule of `overlap`.
 _CONTAINMENT = 0.9
 _FEWEST_SHINGLES = 30
 
@@ -50,7 +50,7 @@ class Overlap:
     """What two corpora share."""
 
     pairs: tuple[Pair, ...]
-    """Of several documents with one id or one text, each stands in a pair with the first of the other side."""
+    """Of several documents with one id or text, each stands in a pair with the first of the other side."""
     documents_a: int
     documents_b: int
     a_in_b: Seen
@@ -113,8 +113,8 @@ def drop_shared(
 
     A document is shared when its id (unless made up by a reader) or its text, blind to case and white space,
     is that of an evaluation document. It is also shared when the two texts are the same but for small edits
-    or a missing part: at least 90 % of the runs of four words of the smaller text stand in the other one. This
-    last rule holds only from 33 words upwards, so that a sentence is never left out for being similar.
+    or a missing part: at least 90 % of the runs of four words of the smaller text stand in the other one.
+    This last rule holds only from 33 words upwards, so that no sentence is left out for being similar.
     """
     evaluation = list(evaluation)
     ids = {given_id(document) for document in evaluation} - {None}

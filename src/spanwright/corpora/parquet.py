@@ -213,13 +213,14 @@ def _row(document: Document) -> Record:
 
 
 def _entity_row(entity: Entity) -> Record:
+    confidence = entity.confidence
     return {
         "start": entity.start,
         "end": entity.end,
         "type": entity.type,
         "fragments": _range_rows(entity.fragments),
         "concepts": list(entity.concepts),
-        "confidence": entity.confidence,
+        "confidence": confidence if confidence is not None and isfinite(confidence) else None,
     }
 
 

@@ -39,6 +39,9 @@ _TEXT_LINE = re.compile(r"([^|\t\n]+)\|([ta])\|")
 _ILLEGAL_IN_ID = re.compile(r"[|\t\r\n\ufeff\ud800-\udfff]")
 _ILLEGAL_BREAK = re.compile(r"\n|\r\Z")
 
+_MOST_COLUMNS = 7
+"""The last one has the parts of a composite mention. More are a sign of a lost line end."""
+
 _Row = tuple[int, str | Undecodable]
 
 
@@ -131,6 +134,9 @@ def _annotations(
             log.reject_entity(path, number, entity)
         else:
             entities.append(entity)
+            if len(columns) > _MOST_COLUMNS:
+                reason = f"{len(columns)} tab-separated columns; legal are at most {_MOST_COLUMNS}; all are kept"
+                log.remark(path, number, reason)
             if columns[3] != (found := text[entity.start : entity.end]):
                 remark_other_mention(entity, found, columns[3], path, number, log)
             if columns[5:] != [*entity.concepts] and (other := other_columns(columns, entity)):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +24,35 @@ _SPACE = re.compile(r"\s*")
 _LINE_ENDS = str.maketrans({character: f"\\u{ord(character):04x}" for character in "\x85\u2028\u2029"})
 
 
-def json_lines(path: Path, log: ReadingLog) -> Iterator[tuple[int, Record]]:
-    """Yield (line number, record) of a file with one JSON object a line; empty lines hold nothing."""
+def json_lines(
+    path: Path, log: ReadingLog, *, count: Callable[[Record], int] = lambda record: 0
+) -> Iterator[tuple[int, Record]]:
+    """Yield (line number, record) of a file with one JSON object a line; empty lines hold nothing.
+
+    `count` tells how many annotations a record holds that is rejected, whose values may be anything.
+    """
     for number, line in read_lines(path):
         if isinstance(line, Undecodable):
-            log.reject_document(path, number, line.reason)
+            log.reject_document(path, number, line.reason, entities=count(_object(line.replaced)))
         elif line and not line.isspace():
             try:
                 yield number, parse_record(line)
             except InputError as error:
-                log.reject_document(path, number, str(error))
+                log.reject_document(path, number, str(error), entities=count(_object(line)))
+
+
+def _object(text: str) -> Record:
+    """The JSON object that a rejected line still is; an empty one if it is none."""
+    try:
+        value = DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def list_length(value: Any) -> int:
+    """How many items a JSON value holds that should be a list; 0 if it is none."""
+    return len(value) if isinstance(value, list) else 0
 
 
 def parse_record(text: str) -> Record:

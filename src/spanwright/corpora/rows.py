@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from pathlib import Path
 
-from spanwright.corpora.lines import Undecodable, read_lines, read_text
+from spanwright.corpora.lines import read_marked_text
 from spanwright.errors import InputError
 
 MARK = "-DOCSTART-"
@@ -67,7 +67,7 @@ class Sentence:
 
 def open_table(path: Path, word_column: int, tag_column: int) -> Table:
     """Read a column file and decide how it is to be cut."""
-    text, undecodable = _text(path)
+    text, undecodable = read_marked_text(path)
     lines = first_rows(text)
     tabs, columns = shape(lines)
     columns = max(columns, 2)
@@ -105,19 +105,6 @@ def _with_habits(table: Table, lines: list[str]) -> Table:
 def _all_numbered(table: Table) -> bool:
     rows = (_row(line, table) for line in _rows(table.text))
     return all(row is None or _NUMBERED.fullmatch(row[0]) for row in rows)
-
-
-def _text(path: Path) -> tuple[str, dict[int, str]]:
-    text = read_text(path)
-    if isinstance(text, str):
-        return text.replace("\r\n", "\n"), {}
-    lines: list[str] = []
-    undecodable: dict[int, str] = {}
-    for number, line in read_lines(path):
-        if isinstance(line, Undecodable):
-            undecodable[number] = line.reason
-        lines.append(line if isinstance(line, str) else line.replaced)
-    return "\n".join(lines), undecodable
 
 
 def _rows(text: str) -> Iterator[str]:

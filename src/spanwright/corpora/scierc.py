@@ -25,6 +25,7 @@ from spanwright.corpora.records import (
     first_keys,
     given_id,
     json_lines,
+    list_length,
     metadata_losses,
     other_keys,
     write_record,
@@ -45,13 +46,13 @@ def recognises(path: Path, head: str) -> bool:
 def read(path: Path, log: ReadingLog) -> Iterator[Document]:
     """Yield the documents of a file, one a line; a wrong entity is rejected alone."""
     ids = Ids(path, log)
-    for line, record in json_lines(path, log):
+    for line, record in json_lines(path, log, count=_count):
         try:
             id, generated = ids.take(given_id(record, "doc_key"), line)
             sentences = _sentences(record)
             marked = [each for entities in _ner(record, len(sentences)) for each in entities]
         except InputError as error:
-            log.reject_document(path, line, str(error), entities=_count(record.get("ner")))
+            log.reject_document(path, line, str(error), entities=_count(record))
             continue
         for number, tokens in enumerate(sentences):
             if not tokens:
@@ -80,9 +81,9 @@ def _ner(record: Record, sentences: int) -> list[list[Any]]:
     return ner
 
 
-def _count(ner: Any) -> int:
-    """How many entities a `ner` holds that may be anything."""
-    return sum(len(each) for each in ner if isinstance(each, list)) if isinstance(ner, list) else 0
+def _count(record: Record) -> int:
+    ner = record.get("ner")
+    return sum(map(list_length, ner)) if isinstance(ner, list) else 0
 
 
 def _entities(

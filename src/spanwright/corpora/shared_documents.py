@@ -13,8 +13,8 @@ from spanwright.corpora.near_texts import Likeness, NearTexts, containment
 from spanwright.text import Document
 
 Reason = Literal["id", "text", "near", "part"]
-"""Why two documents are a pair: the same given id; the same text but for case and white space; nearly the same
-text; one text is, nearly word for word, a part of the other."""
+"""Why two documents are a pair: the same given id; the same text but for case and white space; nearly the
+same text; one text is, nearly word for word, a part of the other."""
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
 _Places = tuple[int, int]
@@ -50,7 +50,7 @@ def fingerprint(text: str) -> bytes:
 
 
 def given_id(document: Document) -> str | None:
-    """The id that the corpus gave a document, shared by all passages of an article; None for a made up one."""
+    """The id that the corpus gave, shared by all passages of an article; None if a reader made it up."""
     if document.generated_id:
         return None
     return str(document.metadata.get("given_id", document.id))

@@ -8,17 +8,24 @@ Four kinds of evidence vote on each type of A, for types of B or for none:
 - *words of names*: the same for the single words of mention strings, which reaches further and says less.
 
 Each kind has a fixed number of votes, of which it casts the more the more names it rests on. A type of A is
-mapped to the type of B that wins at least half of all votes. So a type that B leaves mostly unmarked, or marks now
-as this and now as that, is mapped to none, and several types of A may be mapped to one of B.
+mapped to the type of B that wins at least half of all votes. So a type that B leaves mostly unmarked, or
+marks now as this and now as that, is mapped to none, and several types of A may be mapped to one of B.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from spanwright.corpora.marking import Marks, Tally, TextMarks, marks_in_shared_documents, marks_in_texts
+from spanwright.corpora.label_map import LabelMap
+from spanwright.corpora.marking import (
+    Marks,
+    Tally,
+    TextMarks,
+    add_marks,
+    marks_in_shared_documents,
+    marks_in_texts,
+)
 from spanwright.corpora.shared_documents import shared_pairs
 from spanwright.corpora.type_names import name_similarity
 from spanwright.errors import InputError
@@ -39,6 +46,7 @@ _MOST_PAIRS = 400
 # A type whose names A leaves unmarked more often than this is worth a remark.
 _UNMARKED = 0.5
 _FEWEST_NAMES = 10
+_LEAST_SHOWN = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,7 @@ class Suggestion:
     nearest: str
     """The type of B with most votes, also when they are too few."""
     evidence: tuple[str, ...]
-    """One line for each kind of evidence, for people."""
+    """One line for each kind of evidence, for people to judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +79,8 @@ class Evidence:
     texts: TextMarks
     """How B marks the names of A's types in its other texts."""
     reverse: TextMarks
-    """How A marks the names of B's types in its other texts. It has no vote, since A's type may well be narrower
-    than B's; but whoever trains on both should know what A leaves unmarked."""
+    """How A marks the names of B's types in its other texts. It has no vote, since A's type may well be
+    narrower than B's; but whoever trains on both should know what A leaves unmarked."""
 
 
 def suggest_map(a: Sequence[Document], b: Sequence[Document]) -> list[Suggestion]:
@@ -90,7 +98,9 @@ def gather_evidence(a: Sequence[Document], b: Sequence[Document]) -> Evidence:
         types_a=types_a,
         types_b=types_b,
         shared=len(shared_a),
-        similarities={(type_, target): name_similarity(type_, target) for type_ in types_a for target in types_b},
+        similarities={
+            (type_, target): name_similarity(type_, target) for type_ in types_a for target in types_b
+        },
         places=marks_in_shared_documents([(pair.a, pair.b) for pair in spread]),
         # The other documents only: what stands in both corpora has had its vote.
         texts=marks_in_texts(a, [document for document in b if id(document) not in shared_b]),
@@ -101,6 +111,11 @@ def gather_evidence(a: Sequence[Document], b: Sequence[Document]) -> Evidence:
 def decide(evidence: Evidence) -> list[Suggestion]:
     """What the evidence suggests for each type of A."""
     return [_suggestion(type_, evidence) for type_ in evidence.types_a]
+
+
+def suggested_map(corpus: str, suggestions: Sequence[Suggestion], types: Sequence[str]) -> LabelMap:
+    """Suggestions as a label map of one corpus onto the types of B."""
+    return LabelMap(tuple(types), {corpus: {found.type: found.target for found in suggestions}})
 
 
 def _types(documents: Sequence[Document], name: str) -> tuple[str, ...]:
@@ -121,34 +136,34 @@ def _suggestion(type_: str, evidence: Evidence) -> Suggestion:
         target=nearest if wins else None,
         confidence=share if wins else 1 - share,
         nearest=nearest,
-        evidence=tuple(_lines(type_, nearest, evidence)),
+        evidence=(*_lines(type_, nearest, evidence), *(_remark(nearest, evidence) if wins else ())),
     )
 
 
 def _votes(type_: str, evidence: Evidence) -> Marks:
-    votes: Marks = Counter({None: _NONE_VOTES})
+    votes: Marks = {None: _NONE_VOTES}
     for target in evidence.types_b:
         # Squared: a name that is half alike says far less than half.
-        votes[target] += _NAME_VOTES * evidence.similarities.get((type_, target), 0.0) ** 2
-    nothing: Marks = Counter()
+        votes[target] = _NAME_VOTES * evidence.similarities.get((type_, target), 0.0) ** 2
+    nothing: Marks = {}
     for tallies, most, chance in (
         (evidence.places, _DOCUMENT_VOTES, nothing),
         (evidence.texts.names, _STRING_VOTES, evidence.texts.chance),
         (evidence.texts.words, _WORD_VOTES, evidence.texts.chance),
     ):
         if tally := tallies.get(type_):
-            votes.update(_cast(tally, most, chance))
+            add_marks(votes, _cast(tally, most, chance))
     return votes
 
 
-def _cast(tally: Tally, most: float, chance: Marks) -> dict[str | None, float]:
+def _cast(tally: Tally, most: float, chance: Marks) -> Marks:
     """The votes of one kind of evidence; what a type would get by chance goes to none."""
     weight = most * tally.names / (tally.names + _HALF_OF_THE_VOTES)
-    cast: dict[str | None, float] = {
-        type_: weight * max(0.0, (tally.share(type_) - chance[type_]) / (1 - chance[type_]))
-        for type_ in tally.marks
-        if type_ is not None and chance[type_] < 1
-    }
+    cast: Marks = {}
+    for type_ in tally.marks:
+        expected = chance.get(type_, 0.0)
+        if type_ is not None and expected < 1:
+            cast[type_] = weight * max(0.0, (tally.share(type_) - expected) / (1 - expected))
     cast[None] = weight - sum(cast.values())
     return cast
 
@@ -156,20 +171,25 @@ def _cast(tally: Tally, most: float, chance: Marks) -> dict[str | None, float]:
 def _lines(type_: str, nearest: str, evidence: Evidence) -> Iterator[str]:
     """The evidence on a type of A in words."""
     if similarity := evidence.similarities.get((type_, nearest), 0.0):
-        yield f"type names: {type_} and {nearest} are {similarity:.0%} alike"
-    if tally := evidence.places.get(type_):
-        yield f"{evidence.shared} shared documents: of {tally.names} names marked in A, B marks {_shares(tally)}"
-    if tally := evidence.texts.names.get(type_):
-        yield f"names: of {tally.names} found in other texts, B marks {_shares(tally)}"
-    if tally := evidence.texts.words.get(type_):
-        yield f"words of {tally.names} names in other texts: B marks {_shares(tally)}"
-    unmarked = evidence.reverse.names.get(nearest, Tally())
-    if unmarked.names >= _FEWEST_NAMES and unmarked.share(None) > _UNMARKED:
-        yield f"beware: A leaves {unmarked.share(None):.0%} of {unmarked.names} names of {nearest} unmarked"
+        yield f"type names {type_} and {nearest}: {similarity:.0%} alike"
+    for tallies, what in (
+        (evidence.places, f"names in shared documents ({evidence.shared})"),
+        (evidence.texts.names, "names found in other texts"),
+        (evidence.texts.words, "names whose words are found in other texts"),
+    ):
+        if tally := tallies.get(type_):
+            yield f"{what}: {_shares(tally)} of {tally.names}"
+
+
+def _remark(target: str, evidence: Evidence) -> Iterator[str]:
+    """A warning when A does not mark all that B calls `target`."""
+    tally = evidence.reverse.names.get(target, Tally())
+    if tally.names >= _FEWEST_NAMES and tally.share(None) > _UNMARKED:
+        yield f"beware: A itself leaves {tally.share(None):.0%} of {tally.names} {target} names unmarked"
 
 
 def _shares(tally: Tally) -> str:
-    """The largest shares of a tally in words."""
-    shares = sorted(tally.marks, key=lambda mark: (-tally.marks[mark], mark or ""))
-    shown = [f"{tally.share(mark):.0%} as {mark}" for mark in shares[:3] if mark is not None]
-    return ", ".join(shown or ["nothing"]) + f", {tally.share(None):.0%} not at all"
+    """The shares of a tally in words, the largest first."""
+    marks = sorted(tally.marks, key=lambda mark: (-tally.marks[mark], mark or ""))
+    shown = [mark for mark in marks if tally.share(mark) >= _LEAST_SHOWN]
+    return ", ".join(f"{tally.share(mark):.0%} {mark or 'unmarked'}" for mark in shown)

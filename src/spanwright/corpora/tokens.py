@@ -56,6 +56,11 @@ def stray_tag(tag: str, scheme: str) -> str:
     return f"a mention begins with {tag!r}, which {scheme} has inside of mentions only; it is kept"
 
 
+def untyped_tag(tag: str) -> str:
+    """The remark on a mention without a type."""
+    return f"the tag {tag!r} has no type; legal is one behind a hyphen, as in B-Disease; the mention is kept"
+
+
 def unreadable_tag(tag: str) -> str:
     """The reason to reject a tag of no scheme."""
     return f"no tag scheme has {tag!r}; legal are O, and B, I, M, E, L, S or U with a hyphen and a type"

@@ -1,25 +1,37 @@
-"""`Matcher`: the names of a lexicon as entities of texts."""
+"""`Matcher`: the names of a lexicon as entities of texts.
+
+A name is found where the text has the same words, from the start of a word to the end of a word. White space
+does not count between words and punctuation, so `X - linked` is found in `X-linked` and the other way round;
+`spanwright.distant.atoms` tells how. Words and sentences that a corpus gives are respected: no match begins
+or ends inside such a word, or crosses the border of such a sentence.
+
+Matches do not overlap. From left to right, the longest name that begins at a word is taken, and the search
+goes on behind it. Names of unknown type take part in this and give no label: thus `breast cancer cells` of
+unknown type keeps `breast cancer` from being labelled there. So do ambiguous names that are dropped.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from spanwright.distant.atoms import blocks
-from spanwright.distant.names import Case, Meaning, names_of, spelling_of
+from spanwright.distant.names import Ambiguous, Case, Labels, names_of
 from spanwright.distant.search import EngineMaker, fastest
 from spanwright.errors import InputError
 from spanwright.lexicons import Lexicon
 from spanwright.text import Document, Entity
 
-Ambiguous = Literal["drop", "first", "all"]
 PROVENANCE = "distant_labels"
+"""The key of a document's metadata that tells where its entities are from."""
 
 
 class Matcher:
+    """Finds the names of a lexicon in documents."""
+
     def __init__(
         self,
         lexicon: Lexicon,
@@ -31,55 +43,83 @@ class Matcher:
         sources: Sequence[str] = (),
         engine: EngineMaker = fastest,
     ) -> None:
-        self._fold = case != "exact"
-        self._ambiguous = ambiguous
-        names = names_of(lexicon, case=case, minimum_length=minimum_length, blocked=blocked)
-        self._meanings = list(names.meanings.values())
-        self._reach = names.longest
+        """`spanwright.distant.names` tells the policies.
+
+        Args:
+            lexicon: terms without a type are phrases of unknown type.
+            case: whether names must have the case of the text.
+            ambiguous: what becomes of a name with several types.
+            minimum_length: the fewest letters and digits that a name must have to be looked for.
+            blocked: names not to look for. They are compared as the names are: with `smart`, `all` blocks the
+                name `All` and not the acronym `ALL`.
+            sources: the file names of the lexicon, for the metadata of labelled documents.
+            engine: how to search; the answers are the same.
+        """
+        _check("case", case, get_args(Case))
+        _check("ambiguous", ambiguous, get_args(Ambiguous))
+        blocked = tuple(blocked)
+        names = names_of(
+            lexicon, case=case, ambiguous=ambiguous, minimum_length=minimum_length, blocked=blocked
+        )
+        self.provenance: Mapping[str, Any] = {
+            "lexicons": list(sources),
+            "case": case,
+            "ambiguous": ambiguous,
+            "minimum_length": minimum_length,
+            "blocked": len(blocked),
+        }
+        """Where labels are from, for the metadata of documents."""
         self.left_out = names.left_out
-        self._engine = engine(list(names.meanings))
+        """How many names of the lexicon are not looked for, by the rule that left them out."""
+        self._fold = case != "exact"
+        self._names = tuple(names.by_atoms.values())
+        self._reach = names.longest
+        self._engine = engine(tuple(names.by_atoms))
 
-    def entities(self, document: Document) -> tuple[Entity, ...]:
-        borders = list(chain.from_iterable(document.sentences or ()))
-        entities: list[Entity] = []
-        free = 0
-        for block in blocks(document, fold=self._fold, reach=self._reach):
-            for first, last, number in self._engine.find(block.atoms):
-                if first >= block.limit:
-                    break
-                found = block.characters(first, last)
-                if found is None or found[0] < free or _crosses(borders, *found):
-                    continue
-                start, end = found
-                meanings = _spelt(self._meanings[number], document.text[start:end])
-                if meanings:
-                    entities += self._entities(meanings, start, end)
-                    free = end
-        return tuple(entities)
-
-    def _entities(self, meanings: Sequence[Meaning], start: int, end: int) -> list[Entity]:
-        concepts: dict[str, dict[str, None]] = {}
-        for meaning in meanings:
-            if meaning.type is not None:
-                found = concepts.setdefault(meaning.type, {})
-                if meaning.concept is not None:
-                    found[meaning.concept] = None
-        if len(concepts) > 1 and self._ambiguous == "drop":
-            return []
-        e = [Entity(start, end, t, concepts=tuple(c)) for t, c in concepts.items()]
-        return e[:1] if self._ambiguous == "first" else e
+    def __len__(self) -> int:
+        """The number of distinct names."""
+        return len(self._names)
 
     def label(self, document: Document) -> Document:
-        return replace(document, entities=self.entities(document))
+        """The document with what was found as its only entities, and in its metadata where they are from."""
+        return replace(
+            document,
+            entities=self.entities(document),
+            metadata={**document.metadata, PROVENANCE: dict(self.provenance)},
+        )
+
+    def entities(self, document: Document) -> tuple[Entity, ...]:
+        """The entities of the names in a document, from left to right; those it has do not matter."""
+        return tuple(
+            Entity(start, end, type_, concepts=concepts)
+            for start, end, labels in self._matches(document)
+            for type_, concepts in labels
+        )
+
+    def _matches(self, document: Document) -> Iterator[tuple[int, int, Labels]]:
+        """The leftmost longest names and their labels, also those that give none."""
+        borders = tuple(chain.from_iterable(document.sentences or ()))
+        free_from = 0
+        for block in blocks(document, fold=self._fold, reach=self._reach):
+            for first, last, number in self._engine.find(block.atoms):
+                if first >= block.own:
+                    break
+                characters = block.characters(first, last)
+                if characters is None or characters[0] < free_from or _crosses(borders, *characters):
+                    continue
+                start, end = characters
+                labels = self._names[number].labels_of(document.text[start:end])
+                if labels is not None:
+                    yield start, end, labels
+                    free_from = end
 
 
-def _crosses(borders, start, end):
+def _check(name: str, value: str, legal: tuple[str, ...]) -> None:
+    if value not in legal:
+        raise InputError(f"{name}={value!r} of a matcher; legal are {', '.join(legal)}")
+
+
+def _crosses(borders: Sequence[int], start: int, end: int) -> bool:
+    """Whether a border lies inside a range; borders are in order."""
     following = bisect_right(borders, start)
     return following < len(borders) and borders[following] < end
-
-
-def _spelt(meanings, mention):
-    if all(m.spelling is None for m in meanings):
-        return meanings
-    spelling = spelling_of(mention)
-    return [m for m in meanings if m.spelling in (None, spelling)]

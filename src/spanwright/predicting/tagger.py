@@ -13,9 +13,7 @@ from spanwright import artifact
 from spanwright.batches.batch import Batch
 from spanwright.batches.collate import collate
 from spanwright.batches.order import by_length
-from spanwright.batches.pieces import Integers
-from spanwright.batches.prepare import PreparedDocument, prepare, windows_of
-from spanwright.batches.windows import Window
+from spanwright.batches.prepare import PreparedDocument, prepare, window_lengths, windows_of
 from spanwright.parts.decoding import decode
 from spanwright.text import Document, Entity
 
@@ -70,22 +68,22 @@ class Tagger:
     @torch.inference_mode()
     def _tag_chunk(self, documents: Sequence[Document]) -> list[Document]:
         prepared = [prepare(document, self.model.pieces, self._plan) for document in documents]
-        special = self.model.pieces.special_count
+        found = [self._predict(batch) for batch in self.batches(prepared)]
+        return _with_entities(prepared, found, self.model)
+
+    def batches(self, prepared: Sequence[PreparedDocument]) -> Iterator[Batch]:
+        """The windows of prepared documents, in batches of similar length."""
+        special_count = self.model.pieces.special_count
         windows = [
             window
             for index, item in enumerate(prepared)
-            for window in windows_of(item, index, self._plan, special)
+            for window in windows_of(item, index, self._plan, special_count)
         ]
-        found = [self._predict(batch) for batch in self._batches(windows, prepared)]
-        return _with_entities(prepared, found, self.model)
-
-    def _batches(self, windows: list[Window], prepared: list[PreparedDocument]) -> Iterator[Batch]:
-        lengths = window_lengths(windows, prepared, self.model.pieces.special_count)
-        for positions in by_length(
-            lengths, np.arange(len(windows)), windows=_BATCH_WINDOWS, pieces=_BATCH_PIECES
-        ):
+        lengths = window_lengths(windows, prepared, special_count)
+        positions = np.arange(len(windows))
+        for batch in by_length(lengths, positions, windows=_BATCH_WINDOWS, pieces=_BATCH_PIECES):
             yield collate(
-                [windows[position] for position in positions],
+                [windows[position] for position in batch],
                 prepared,
                 self.model.pieces,
                 width_limit=self._plan.width_limit,
@@ -104,18 +102,6 @@ class Tagger:
     @property
     def _device(self) -> torch.device:
         return next(self.model.network.parameters()).device
-
-
-def window_lengths(
-    windows: Sequence[Window], prepared: Sequence[PreparedDocument], special_count: int
-) -> Integers:
-    """(windows,): pieces of each window, with the special ones."""
-    lengths = [
-        starts[window.end] - starts[window.first] + special_count
-        for window in windows
-        for starts in (prepared[window.document].piece_starts,)
-    ]
-    return np.asarray(lengths, dtype=np.int64)
 
 
 def _arrays(*tensors: torch.Tensor) -> tuple[np.ndarray, ...]:

@@ -17,10 +17,11 @@ from spanwright.artifact import TrainedModel
 from spanwright.batches.collate import Sampling, collate
 from spanwright.batches.order import training_order
 from spanwright.batches.pieces import Integers
+from spanwright.batches.prepare import window_lengths
 from spanwright.corpora import files
 from spanwright.errors import InputError
 from spanwright.evaluation import Scores, evaluate
-from spanwright.predicting.tagger import Tagger, window_lengths
+from spanwright.predicting.tagger import Tagger
 from spanwright.settings import Settings, load_settings
 from spanwright.text import Document
 from spanwright.training.checkpoint import Position, load_checkpoint, save_checkpoint

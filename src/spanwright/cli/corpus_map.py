@@ -1,0 +1,126 @@
+"""`spanwright corpus map`: suggest which types correspond, or apply such a map."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
+from spanwright.corpora.files import write
+from spanwright.corpora.label_map import LabelMap, load_map, map_toml
+from spanwright.corpora.maps import map_names
+from spanwright.corpora.suggest_map import Suggestion, suggest_map, suggested_map
+from spanwright.errors import InputError
+from spanwright.text import Document
+
+
+def map_command(
+    a: Annotated[Path, typer.Argument(help="File or folder of the corpus whose types are mapped.")],
+    b: Annotated[
+        Path | None, typer.Argument(help="With --suggest: the corpus with the wanted types.")
+    ] = None,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="Suggest a map from the types of A to those of B.")
+    ] = False,
+    map_name: Annotated[
+        str | None,
+        typer.Option("--map", help=f"Apply a map: a TOML file, or one of {', '.join(map_names())}."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the suggested map (TOML), or the mapped corpus, here.")
+    ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option(help="Name of A in the map; the file name without ending, or the map's only one."),
+    ] = None,
+    to: Annotated[str | None, typer.Option(help="Output format; by the ending of OUT unless given.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"Input format: {FORMAT_HELP}.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    lossy: Annotated[
+        bool, typer.Option("--lossy", help="Leave out what the output format cannot express.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print suggestions as JSON.")] = False,
+) -> None:
+    """Suggest how the types of A correspond to those of B, or write A with the types of a map.
+
+    Example: spanwright corpus map mine.jsonl biored.pubtator --suggest --out mine.toml
+
+    Then, after a look at mine.toml: spanwright corpus map mine.jsonl --map mine.toml --out mapped.jsonl
+    """
+    if suggest == (map_name is not None) or suggest != (b is not None):
+        raise InputError("corpus map: legal are A B --suggest [--out MAP.toml], and A --map MAP --out FILE")
+    documents = read_and_report([a], format=format, options=option or ()).documents
+    if b is not None:
+        others = read_and_report([b], format=format, options=option or ()).documents
+        _suggest(documents, others, corpus or a.stem, out, as_json)
+    elif map_name is not None:
+        _apply(documents, load_map(map_name), corpus, out, to, lossy)
+
+
+def _suggest(
+    documents: Sequence[Document], others: Sequence[Document], corpus: str, out: Path | None, as_json: bool
+) -> None:
+    suggestions = suggest_map(documents, others)
+    if out is not None:
+        types = sorted({entity.type for document in others for entity in document.entities})
+        label_map = suggested_map(corpus, suggestions, types)
+        comments = {(corpus, found.type): _comment(found) for found in suggestions}
+        out.write_text(map_toml(label_map, comments), encoding="utf-8")
+    if as_json:
+        typer.echo(json.dumps([asdict(found) for found in suggestions], indent=2, ensure_ascii=False))
+    else:
+        Console().print(_table(suggestions))
+
+
+def _comment(found: Suggestion) -> list[str]:
+    lacking = f" (nearest: {found.nearest})" if found.target is None else ""
+    return [f"confidence {found.confidence:.2f}{lacking}", *(f"- {line}" for line in found.evidence)]
+
+
+def _table(suggestions: Sequence[Suggestion]) -> Table:
+    table = Table("type of A", "type of B", "confidence", "evidence")
+    for found in suggestions:
+        target = Text(found.target) if found.target is not None else Text("none", style="dim")
+        table.add_row(Text(found.type), target, f"{found.confidence:.2f}", Text("\n".join(found.evidence)))
+    return table
+
+
+def _apply(
+    documents: Sequence[Document],
+    label_map: LabelMap,
+    corpus: str | None,
+    out: Path | None,
+    to: str | None,
+    lossy: bool,
+) -> None:
+    if out is None:
+        raise InputError("corpus map --map: where to? Name the mapped corpus with --out FILE")
+    if unknown := label_map.unknown_types(documents, corpus):
+        named = ", ".join(f"{type_} ({count})" for type_, count in sorted(unknown.items()))
+        raise InputError(
+            f"the label map does not list these types of the corpus: {named}. "
+            f'Add a line for each, such as Type = "" for one without a shared type'
+        )
+    mapped = [label_map.apply(document, corpus) for document in documents]
+    losses: list[str] = []
+    write(mapped, out, format=to, lossy=lossy, losses=losses)
+    for loss in losses:
+        typer.echo(f"left out: {loss}", err=True)
+    before, after = (_mentions(side) for side in (documents, mapped))
+    typer.echo(
+        f"{out}: {len(mapped)} documents; of {before.total()} entities {after.total()} are kept as "
+        f"{', '.join(f'{type_} {count}' for type_, count in sorted(after.items()))}"
+    )
+
+
+def _mentions(documents: Sequence[Document]) -> Counter[str]:
+    return Counter(entity.type for document in documents for entity in document.entities)

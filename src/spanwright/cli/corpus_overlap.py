@@ -1,0 +1,86 @@
+"""`spanwright corpus overlap`: what corpora share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
+from spanwright.corpora.overlap import Overlap, overlap
+from spanwright.corpora.shared_documents import REASONS
+
+_CAPTION = (
+    "shared: documents of A that the corpus has too, by id, by text, nearly (near), or as a part of another text. "
+    "A in B: mentions of A whose string is a mention of the corpus; B in A: the other way round."
+)
+
+
+def overlap_command(
+    a: Annotated[Path, typer.Argument(help="File or folder of corpus A, such as a test set.")],
+    others: Annotated[list[Path], typer.Argument(help="Corpora to compare A with, each on its own.")],
+    format: Annotated[str | None, typer.Option(help=f"Format: {FORMAT_HELP}.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    show_pairs: Annotated[bool, typer.Option("--list", help="Name each pair, and why it is one.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Find documents of A that stand in other corpora, and mentions that they share.
+
+    Documents are the same by id, by text (but for case and white space), or nearly by text: 70 % of the runs
+    of four words of the smaller one stand in the other. A `part` is a sentence or passage of the other text.
+
+    Example: spanwright corpus overlap test.pubtator train-1.pubtator train-2.jsonl --list
+    """
+    documents = read_and_report([a], format=format, options=option or ()).documents
+    found = {
+        other: overlap(documents, read_and_report([other], format=format, options=option or ()).documents)
+        for other in others
+    }
+    in_any = len({id(document) for each in found.values() for document in each.shared_a})
+    if as_json:
+        typer.echo(json.dumps(_to_dict(a, found, in_any), indent=2, ensure_ascii=False))
+        return
+    console = Console()
+    console.print(_table(a, found, in_any))
+    for line in _pairs(found) if show_pairs else ():
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _to_dict(a: Path, found: dict[Path, Overlap], in_any: int) -> dict[str, Any]:
+    comparisons = [{"b": str(other), **each.to_dict()} for other, each in found.items()]
+    return {"a": str(a), "shared_a_in_any": in_any, "comparisons": comparisons}
+
+
+def _table(a: Path, found: dict[Path, Overlap], in_any: int) -> Table:
+    """A row per corpus; counts of documents of A by reason, and shares of mentions in percent."""
+    documents = next(iter(found.values())).documents_a
+    table = Table(box=None, pad_edge=False, title=f"A: {a.name}, {documents:,} documents", caption=_CAPTION)
+    table.add_column("B", overflow="fold")
+    for column in ("documents", "shared", *REASONS, "A in B", "B in A"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for other, each in found.items():
+        table.add_row(Text(other.name), *_cells(each))
+    if len(found) > 1:
+        table.add_section()
+        table.add_row("any of them", "", f"{in_any:,}")
+    return table
+
+
+def _cells(each: Overlap) -> Sequence[str]:
+    counts = [each.documents_b, len(each.shared_a), *each.reasons().values()]
+    shares = (each.a_in_b.mention_share, each.b_in_a.mention_share)
+    return [*(f"{count:,}" for count in counts), *(f"{share:.1%}" for share in shares)]
+
+
+def _pairs(found: dict[Path, Overlap]) -> Sequence[str]:
+    return [
+        f"{pair.a.id} = {pair.b.id} of {other.name}: {', '.join(pair.reasons)} ({pair.similarity:.0%} alike)"
+        for other, each in found.items()
+        for pair in each.pairs
+    ]

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+import torch
+
+import making
+from spanwright.errors import SettingsError
+from spanwright.recipes import recipe_names, recipe_text
+from spanwright.settings import load_settings
+from spanwright.training.loop import train
+from watching import Recorder, StoppedError
+
+RECIPES = recipe_names()
+
+
+def test_the_reference_recipe_is_shipped() -> None:
+    assert "plain" in RECIPES
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_is_called_like_its_file(recipe: str) -> None:
+    assert load_settings(recipe).name == recipe
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_says_in_one_line_what_it_is(recipe: str) -> None:
+    description = load_settings(recipe).description
+    assert len(description) > 20 and "\n" not in description
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_prints_with_comments_and_the_command_that_trains_it(recipe: str) -> None:
+    text = recipe_text(recipe)
+    assert text.startswith("# ")
+    assert f"spanwright train {recipe} " in text
+    assert tomllib.loads(text)["name"] == recipe
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_trains_a_step_and_learns_from_it(recipe: str, tiny_encoder: str, tmp_path: Path) -> None:
+    changes = [f"encoder.name={tiny_encoder}", "windows.pieces=64", "windows.overlap=6"]
+    recorder = Recorder(stop_at_step=1)
+    with pytest.raises(StoppedError):
+        train(
+            load_settings(recipe, changes),
+            train=making.documents(6),
+            dev=making.documents(2, prefix="dev"),
+            out=tmp_path / "run",
+            watcher=recorder,
+        )
+    assert recorder.losses[0] > 0
+    for role, named in recorder.setup.model.network.roles().items():
+        assert any(not torch.equal(parameter, recorder.fresh[name]) for name, parameter in named), role
+        assert all(parameter.isfinite().all() for _, parameter in named), role
+
+
+def test_an_unknown_recipe_is_refused_with_those_that_are_known() -> None:
+    with pytest.raises(SettingsError, match=r"unknown recipe 'plian'; legal are .*plain"):
+        recipe_text("plian")

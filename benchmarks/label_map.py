@@ -4,19 +4,19 @@
 
 The right answers are Table 7 of CVAE-NER, shipped as the label map `cvae-ner`. Each type of a corpus is one
 decision, for a type of BioRED or for none. Every type gets one answer and has one right answer, so precision,
-recall and F1 over all decisions are the same number; precision, recall and F1 over the types that are mapped, or
-should be, stand beside it. A type of the map that does not occur in the files is no decision.
+recall and F1 over all decisions are the same number; precision, recall and F1 over the types that are mapped,
+or should be, stand beside it. A type of the map that does not occur in the files is no decision.
 
-What was tuned, and on what. The kinds of evidence were designed after looking at how BioRED marks the names of
-the nine corpora, so BioRED is not unseen. The votes and the threshold were chosen on the ordered pairs of the
-nine corpora among themselves (`--tuning`), where BioRED does not occur; right is there a type with the same BioRED
-type by Table 7, and for a type without one also a type without one. They are round numbers from a grid on which
-most settings do about equally well there. The evidence from single words was added because CoNLL04's Peop and
-CoNLL-2003's PER were missed without it. One more kind, whether A marks the names of B's type at all, would have
-set the wrong answer on BioRED right; it changed nothing on the tuning pairs and was left out.
+What was tuned, and on what. The kinds of evidence were designed after looking at how BioRED marks the names
+of the nine corpora, so BioRED is not unseen. The votes and the threshold were chosen on the ordered pairs of the
+nine corpora among themselves (`--tuning`), where BioRED does not occur; right is there a type with the same
+BioRED type by Table 7, and for a type without one also another without one. They are round numbers from a
+grid on which most settings do about equally well there. The evidence from single words was added because
+CoNLL04's Peop and CoNLL-2003's PER were missed without it. One more kind, whether A marks the names of B's type
+at all, would have set the wrong answer on BioRED right; it changed nothing on the tuning pairs and was left out.
 
-Not used for any choice: the pairs named `held out`, but for CoNLL04 as just said. Types whose right answer is a
-matter of taste (CoNLL04's Other, which holds dates and sums of money, as MISC?) are shown, and not counted.
+Not used for any choice: the pairs named `held out`, but for CoNLL04 as just said. Types whose right answer is
+a matter of taste (is CoNLL04's Other, which holds dates and sums of money, MISC?) are shown and not counted.
 """
 
 from __future__ import annotations
@@ -245,7 +245,8 @@ def _count(score: Score, pair: tuple[str, str], found: Sequence[Suggestion], ans
 def _show(title: str, score: Score, *, wrong: bool = True) -> None:
     mapped = score.to_dict()["mapped_types"]
     print(
-        f"{title}: {score.right} of {score.decisions} decisions right, F1 {score.right / score.decisions:.3f}; "
+        f"{title}: {score.right} of {score.decisions} decisions right, "
+        f"F1 {score.right / score.decisions:.3f}; "
         f"mapped types P {mapped['precision']:.3f} R {mapped['recall']:.3f} F1 {mapped['f1']:.3f}",
         flush=True,
     )

@@ -78,7 +78,7 @@ _BRAT = {
     "1.txt": "Famotidine helps\n",
     "1.ann": "T1\tChemical 0 10\tFamotidine\n",
     "2.txt": "Delirium and fever\n",
-    "2.ann": "T1\tDisease 0 8\tDelirium\nT2\tDisease 13 18\tfever\nN1\tReference T2 MESH:D005334\tFever\n",
+    "2.ann": "T1\tDisease 0 8\tDelirium\nT2\tDisease 13 18\tfever\nN1\tReference T1 MESH:D003693\tDelirium\n",
     "3.txt": "Fever again\n",
     "3.ann": "T1\tDisease 0 5\tFever\n",
 }

@@ -1,4 +1,4 @@
-"""Run as a script: tag one document of a million characters, and print as JSON what it took and what was scored.
+"""Run as a script: tag a million characters in one call; print what it took and what was scored, as JSON.
 
 Every fourth word is a number that occurs once. As the tiny tokenizer spells words out, the pieces that the
 network sees tell which words a span really holds, whatever the offsets claim.

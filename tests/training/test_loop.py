@@ -85,9 +85,11 @@ def test_the_best_model_is_kept_and_not_the_last(
     tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = iter([5, 9, 9, 2, 9])
-    monkeypatch.setattr(
-        loop, "score", lambda *_: Scores(per_type={"Gene": Counts(next(found), 9)}, documents=1)
-    )
+
+    def score(*_: object) -> Scores:
+        return Scores(per_type={"Gene": Counts(next(found), 9)}, documents=1)
+
+    monkeypatch.setattr(loop, "score", score)
     recorder = Recorder()
     run(tiny_encoder, tmp_path / "run", watcher=recorder, train=TRAIN[:8])
     assert recorder.best == [True, True, False, False]

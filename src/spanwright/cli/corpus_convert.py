@@ -16,7 +16,7 @@ from spanwright.text import Document
 
 def convert_command(
     inputs: Annotated[list[Path], typer.Argument(help="Files or folders to convert.")],
-    out: Annotated[Path, typer.Option(help="Output file, or a folder for the brat format.")],
+    out: Annotated[Path, typer.Option(help="Output file, or a folder for brat and bc2gm.")],
     to: Annotated[str | None, typer.Option(help="Output format; by the ending of OUT unless given.")] = None,
     format: Annotated[str | None, typer.Option(help=f"Input format: {FORMAT_HELP}.")] = None,
     option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,

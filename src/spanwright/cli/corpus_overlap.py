@@ -17,8 +17,8 @@ from spanwright.corpora.overlap import Overlap, overlap
 from spanwright.corpora.shared_documents import REASONS
 
 _CAPTION = (
-    "shared: documents of A that the corpus has too, by id, by text, nearly (near), or as a part of another text. "
-    "A in B: mentions of A whose string is a mention of the corpus; B in A: the other way round."
+    "shared: documents of A that B has too, by id, by text, by nearly the same text, or as a part of a text. "
+    "A in B: mentions of A whose string is a mention of B; B in A: the other way round."
 )
 
 

@@ -32,7 +32,7 @@ def tag_command(
         list[str], typer.Argument(help="Files, folders or globs; `-` reads one text per line.")
     ],
     out: Annotated[
-        str, typer.Option(help="Output file, a folder for the brat format, or `-` for JSON lines.")
+        str, typer.Option(help="Output file, a folder for brat and bc2gm, or `-` for JSON lines.")
     ] = STANDARD_STREAM,
     format: Annotated[
         str | None,

@@ -30,11 +30,11 @@ from spanwright.corpora.column_writer import losses, serialise
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
 from spanwright.corpora.rows import (
-    MARK,
     MARK_LINE,
     Sentence,
     Table,
     blocks,
+    blocks_and_marks,
     cells,
     first_rows,
     has_marks,
@@ -133,7 +133,7 @@ def _groups(table: Table, findings: _Findings) -> Iterator[_Group]:
     """The groups of a file: from mark to mark, or sentence by sentence where there is no mark."""
     is_marked = has_marks(table.text)
     group: _Group | None = None
-    for line, block in _blocks_and_marks(table.text) if is_marked else blocks(table.text):
+    for line, block in blocks_and_marks(table.text) if is_marked else blocks(table.text):
         mark = MARK_LINE.match(block) if is_marked else None
         if group is not None and (mark is not None or not is_marked):
             yield group
@@ -148,24 +148,6 @@ def _groups(table: Table, findings: _Findings) -> Iterator[_Group]:
             group.sentences.append(found)
     if group is not None:
         yield group
-
-
-def _blocks_and_marks(text: str) -> Iterator[tuple[int, str]]:
-    """Blocks, and mark lines as blocks of their own even where no empty line parts them from others."""
-    for first, block in blocks(text):
-        if MARK not in block:
-            yield first, block
-            continue
-        lines = block.split("\n")
-        start = 0
-        for position, line in enumerate(lines):
-            if MARK_LINE.match(line) is not None:
-                if start < position:
-                    yield first + start, "\n".join(lines[start:position])
-                yield first + position, line
-                start = position + 1
-        if start < len(lines):
-            yield first + start, "\n".join(lines[start:])
 
 
 def _document(
@@ -242,16 +224,21 @@ def _conclude(findings: _Findings, scheme: Scheme | None, path: Path, log: Readi
     stretches = findings.stretches
     scheme = scheme or detect_scheme(stretches.elements() if findings.strays else stretches)
     log.notes.append(f"{path}: tag scheme {scheme} ({origin})")
-    is_typed = any(split_tag(tag)[1] for stretch in stretches for tag in stretch)
-    if findings.untyped and not is_typed:
-        log.notes.append(f"{path}: the tags have no types; all entities are of the type ''")
-    for line, tag in findings.untyped if is_typed else ():
-        log.remark(path, line, untyped_tag(tag))
+    _conclude_types(findings, path, log)
     if findings.comments:
         log.notes.append(f"{path}: {findings.comments} comment lines are left out")
     if scheme != "IOB1":
         for line, tag in findings.strays:
             log.remark(path, line, stray_tag(tag, scheme))
+
+
+def _conclude_types(findings: _Findings, path: Path, log: ReadingLog) -> None:
+    """Note that the mentions of the file have no types, or remark on those that have none."""
+    is_typed = any(split_tag(tag)[1] for stretch in findings.stretches for tag in stretch)
+    if findings.untyped and not is_typed:
+        log.notes.append(f"{path}: the tags have no types; all entities are of the type ''")
+    for line, tag in findings.untyped if is_typed else ():
+        log.remark(path, line, untyped_tag(tag))
 
 
 FORMAT = Format(

@@ -70,7 +70,7 @@ def read_text(path: Path) -> str | Undecodable:
 
 
 def read_marked_text(path: Path) -> tuple[str, dict[int, str]]:
-    """The whole text of a file with LF as its line ends, and the reasons by number of lines that are not UTF-8.
+    """The whole text of a file with LF as its line ends, and by number why lines are not UTF-8.
 
     In the text, such a line has replacement characters.
     """

@@ -135,7 +135,9 @@ def _annotations(
         else:
             entities.append(entity)
             if len(columns) > _MOST_COLUMNS:
-                reason = f"{len(columns)} tab-separated columns; legal are at most {_MOST_COLUMNS}; all are kept"
+                reason = (
+                    f"{len(columns)} tab-separated columns; legal are at most {_MOST_COLUMNS}; all are kept"
+                )
                 log.remark(path, number, reason)
             if columns[3] != (found := text[entity.start : entity.end]):
                 remark_other_mention(entity, found, columns[3], path, number, log)

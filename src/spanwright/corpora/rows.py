@@ -156,6 +156,24 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
         yield line, text[start:]
 
 
+def blocks_and_marks(text: str) -> Iterator[tuple[int, str]]:
+    """Blocks, and mark lines as blocks of their own even where no empty line parts them from others."""
+    for first, block in blocks(text):
+        if MARK not in block:
+            yield first, block
+            continue
+        lines = block.split("\n")
+        start = 0
+        for position, line in enumerate(lines):
+            if MARK_LINE.match(line) is not None:
+                if start < position:
+                    yield first + start, "\n".join(lines[start:position])
+                yield first + position, line
+                start = position + 1
+        if start < len(lines):
+            yield first + start, "\n".join(lines[start:])
+
+
 def sentence(block: str, line: int, table: Table) -> Sentence:
     """The words and tags of a block of rows without a document mark."""
     regular = None if table.undecodable else _regular_sentence(block, line, table)

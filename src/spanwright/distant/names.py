@@ -17,7 +17,7 @@ Policies for a name that has several types (`Ambiguous`):
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,6 +63,9 @@ class Names:
         return max((atoms.count(" ") + 1 for atoms in self.by_atoms), default=0)
 
 
+# Shared, because nearly all names have none.
+_NOT_CASED: Mapping[str, Labels] = {}
+
 _Spelt = tuple[str | None, Term]
 """A term with the spelling that its name must have; None where any will do."""
 
@@ -72,7 +75,7 @@ def names_of(
 ) -> Names:
     """The names of all terms, but for those that are blocked or have too few letters and digits."""
     left_out: Counter[str] = Counter()
-    terms: dict[str, tuple[_Spelt, ...]] = {}
+    terms: dict[str, list[_Spelt]] = {}
     blocked_keys = {_key(name, case, _length(name)) for name in blocked}
     for term in lexicon.terms():
         for name in term.names:
@@ -83,7 +86,7 @@ def names_of(
             elif (atoms, spelling) in blocked_keys:
                 left_out["blocked"] += 1
             else:
-                terms[atoms] = (*terms.get(atoms, ()), (spelling, term))
+                terms.setdefault(atoms, []).append((spelling, term))
     return Names({atoms: _name(found, ambiguous) for atoms, found in terms.items()}, left_out)
 
 
@@ -107,23 +110,21 @@ def _name(terms: Sequence[_Spelt], ambiguous: Ambiguous) -> Name:
     """The name that terms share."""
     free = [term for spelling, term in terms if spelling is None]
     spellings = dict.fromkeys(spelling for spelling, _ in terms if spelling is not None)
-    return Name(
-        _labels(free, ambiguous) if free else None,
-        {
-            each: _labels([term for spelling, term in terms if spelling in (None, each)], ambiguous)
-            for each in spellings
-        },
-    )
+    cased = {
+        each: _labels([term for spelling, term in terms if spelling in (None, each)], ambiguous)
+        for each in spellings
+    }
+    return Name(_labels(free, ambiguous) if free else None, cased or _NOT_CASED)
 
 
 def _labels(terms: Iterable[Term], ambiguous: Ambiguous) -> Labels:
-    labels = tuple((type_, tuple(concepts)) for type_, concepts in _concepts_by_type(terms))
+    labels = _types(terms)
     if ambiguous == "drop" and len(labels) > 1:
         return ()
     return labels[:1] if ambiguous == "first" else labels
 
 
-def _concepts_by_type(terms: Iterable[Term]) -> Iterator[tuple[str, list[str]]]:
+def _types(terms: Iterable[Term]) -> Labels:
     """The types of terms that have one, each with its distinct concepts, in the order of the lexicon."""
     concepts: dict[str, dict[str, None]] = {}
     for term in terms:
@@ -131,4 +132,4 @@ def _concepts_by_type(terms: Iterable[Term]) -> Iterator[tuple[str, list[str]]]:
             found = concepts.setdefault(term.type, {})
             if term.concept is not None:
                 found[term.concept] = None
-    return ((type_, list(found)) for type_, found in concepts.items())
+    return tuple((type_, tuple(found)) for type_, found in concepts.items())

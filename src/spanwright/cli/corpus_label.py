@@ -1,0 +1,182 @@
+"""`spanwright corpus label`: distant labels, the names of dictionaries as entities of texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, read_and_report, report
+from spanwright.corpora.files import stream, write, writer_for
+from spanwright.corpora.format import ReadingLog
+from spanwright.distant import Ambiguous, Case, Matcher
+from spanwright.errors import InputError
+from spanwright.evaluation import evaluate
+from spanwright.evaluation.table import render
+from spanwright.lexicons import Lexicon, merge, read_lexicon
+from spanwright.lexicons.files import FORMS
+from spanwright.lexicons.tables import SURFACES
+from spanwright.text import Document
+
+
+def label_command(
+    texts: Annotated[
+        list[Path],
+        typer.Argument(help="Files or folders to label, in any format; their entities are replaced."),
+    ],
+    lexicon: Annotated[
+        list[str],
+        typer.Option(
+            metavar="FILE[:TYPE]",
+            help=f"A dictionary or ontology ({', '.join(FORMS)}), and the type of all its terms where the file "
+            "tells none; may be repeated.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Output file, or a folder for the brat format.")],
+    unknown: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="A dictionary of phrases of unknown type, which keep shorter names in them from being "
+            "labelled; may be repeated.",
+        ),
+    ] = None,
+    case: Annotated[
+        Case,
+        typer.Option(
+            help="Must names have the case of the text? smart: acronyms and the shortest names only."
+        ),
+    ] = "smart",
+    ambiguous: Annotated[
+        Ambiguous, typer.Option(help="A name with several types gives no label, the first one, or all.")
+    ] = "drop",
+    minimum_length: Annotated[
+        int, typer.Option(min=1, help="The fewest letters and digits of a name that is looked for.")
+    ] = 2,
+    block: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Names not to look for, one in a line; may be repeated."),
+    ] = None,
+    gold: Annotated[
+        Path | None, typer.Option(help="The same texts with gold entities: score the labels against them.")
+    ] = None,
+    to: Annotated[str | None, typer.Option(help="Output format; by the ending of OUT unless given.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"Format of TEXTS: {FORMAT_HELP}.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    lossy: Annotated[
+        bool, typer.Option("--lossy", help="Leave out what the output format cannot express, and count it.")
+    ] = False,
+) -> None:
+    """Label texts with the names of dictionaries: from the left, the longest name at each word.
+
+    Example: spanwright corpus label abstracts.jsonl --lexicon mesh.obo:Chemical --lexicon medic.txt:Disease
+    --unknown phrases.txt --out labelled.jsonl
+    """
+    writer_for(out, to)
+    typed = [_typed(argument) for argument in lexicon]
+    untyped = [(path, _without_types(_read(path))) for path in unknown or ()]
+    matcher = Matcher(
+        merge(*(one for _, one in (*typed, *untyped))),
+        case=case,
+        ambiguous=ambiguous,
+        minimum_length=minimum_length,
+        blocked=_blocked(block or ()),
+        sources=[path.name for path, _ in (*typed, *untyped)],
+    )
+    _tell_names(matcher)
+    gold_documents = read_and_report([gold]).documents if gold is not None else None
+    log = ReadingLog()
+    counts: Counter[str] = Counter()
+    kept: list[Document] | None = None if gold_documents is None else []
+    losses: list[str] = []
+    documents = _documents(texts, log, format, parse_options(option or ()))
+    write(_labelled(documents, matcher, counts, kept), out, format=to, lossy=lossy, losses=losses)
+    report(log)
+    _tell_labels(out, log, counts, losses)
+    if gold_documents is not None:
+        _score(gold_documents, kept or [])
+
+
+def _typed(argument: str) -> tuple[Path, Lexicon]:
+    """The lexicon of an argument `FILE` or `FILE:TYPE`, with its path."""
+    path, type_ = _path_and_type(argument)
+    lexicon = _read(path, type=type_)
+    if not lexicon.types:
+        raise InputError(
+            f"{path}: no term has a type; name one as in --lexicon {path}:Disease, or give the file with "
+            f"--unknown if its types are not known"
+        )
+    if without := sum(term.type is None for term in lexicon.terms()):
+        typer.echo(f"note: {path}: {without:,} terms without a type are used as with --unknown", err=True)
+    return path, lexicon
+
+
+def _path_and_type(argument: str) -> tuple[Path, str | None]:
+    path, colon, type_ = argument.rpartition(":")
+    if not colon or Path(argument).exists():
+        return Path(argument), None
+    if not type_ or not path:
+        raise InputError(f"--lexicon {argument!r}: legal are FILE and FILE:TYPE, such as medic.txt:Disease")
+    return Path(path), type_
+
+
+def _read(path: Path, *, type: str | None = None, form: str | None = None) -> Lexicon:
+    """A lexicon, after telling on stderr what was noteworthy in its reading."""
+    lexicon = read_lexicon(path, type=type, form=form)
+    for line in lexicon.log.summary():
+        typer.echo(f"note: {line}", err=True)
+    return lexicon
+
+
+def _without_types(lexicon: Lexicon) -> Lexicon:
+    return Lexicon((replace(term, type=None) for term in lexicon.terms()), lexicon.log)
+
+
+def _blocked(paths: Iterable[Path]) -> list[str]:
+    return [term.name for path in paths for term in _read(path, form=SURFACES.name).terms()]
+
+
+def _documents(
+    paths: list[Path], log: ReadingLog, format: str | None, options: dict[str, str]
+) -> Iterator[Document]:
+    for path in paths:
+        yield from stream(path, log, format=format, options=options)
+
+
+def _labelled(
+    documents: Iterable[Document], matcher: Matcher, counts: Counter[str], kept: list[Document] | None
+) -> Iterator[Document]:
+    """The labelled documents one by one; their types are counted, and they are kept only where asked for."""
+    for document in documents:
+        labelled = matcher.label(document)
+        counts.update(entity.type for entity in labelled.entities)
+        if kept is not None:
+            kept.append(labelled)
+        yield labelled
+
+
+def _tell_names(matcher: Matcher) -> None:
+    left_out = ", ".join(f"{reason} {count:,}" for reason, count in matcher.left_out.items()) or "none"
+    typer.echo(f"note: {len(matcher):,} distinct names to look for; left out: {left_out}", err=True)
+
+
+def _tell_labels(out: Path, log: ReadingLog, counts: Counter[str], losses: list[str]) -> None:
+    if log.entities_read:
+        typer.echo(f"note: entities of the texts that were replaced: {log.entities_read:,}", err=True)
+    types = ", ".join(f"{type_} {count:,}" for type_, count in sorted(counts.items()))
+    typer.echo(
+        f"{out}: {log.documents_read:,} documents, {counts.total():,} entities"
+        f"{f' ({types})' if types else ''}; {len(losses)} losses"
+    )
+
+
+def _score(gold: list[Document], labelled: list[Document]) -> None:
+    scores = evaluate(gold, labelled)
+    for note in scores.notes:
+        typer.echo(f"note: {note}", err=True)
+    Console().print(render(scores))

@@ -8,15 +8,18 @@ recall and F1 over all decisions are the same number; precision, recall and F1 o
 or should be, stand beside it. A type of the map that does not occur in the files is no decision.
 
 What was tuned, and on what. The kinds of evidence were designed after looking at how BioRED marks the names
-of the nine corpora, so BioRED is not unseen. The votes and the threshold were chosen on the ordered pairs of the
-nine corpora among themselves (`--tuning`), where BioRED does not occur; right is there a type with the same
-BioRED type by Table 7, and for a type without one also another without one. They are round numbers from a
-grid on which most settings do about equally well there. The evidence from single words was added because
-CoNLL04's Peop and CoNLL-2003's PER were missed without it. One more kind, whether A marks the names of B's type
-at all, would have set the wrong answer on BioRED right; it changed nothing on the tuning pairs and was left out.
+of the nine corpora, so BioRED is not unseen. The votes and the threshold were chosen on the ordered pairs of
+the nine corpora among themselves (`--tuning`), where BioRED does not occur; right is there a type with the
+same BioRED type by Table 7, and for a type without one also another without one. They are round numbers from
+a grid of 972 settings, all of which get 237 to 243 of the 248 decisions right. Two ideas came from other
+pairs: the evidence of single words, because CoNLL04's Peop and CoNLL-2003's PER were missed, and the measure
+against what B's own names get, because JNLPBA's cell types were missed in GENIA where they have no documents
+in common. So those pairs are no longer unseen either. One more kind of evidence, whether A marks the names of
+B's type at all, would have set the wrong answer on BioRED right; it changed nothing on the tuning pairs and
+was left out.
 
-Not used for any choice: the pairs named `held out`, but for CoNLL04 as just said. Types whose right answer is
-a matter of taste (is CoNLL04's Other, which holds dates and sums of money, MISC?) are shown and not counted.
+The pairs named `held out` were not used for the votes. Types whose right answer is a matter of taste (is
+CoNLL04's Other, which holds dates and sums of money, MISC?) are shown and not counted.
 """
 
 from __future__ import annotations
@@ -55,6 +58,8 @@ FILES = {
     "JNLPBA": "jnlpba/bio/train.tsv",
     "JNLPBA test": "jnlpba/bio/test.tsv",
     "GENIA": "genia/jsonl/train.jsonl",
+    # Shares no document with the test part of JNLPBA.
+    "GENIA rest": "genia/jsonl/test.jsonl",
     "CoNLL04": "conll04/conll04_train.json",
     "CoNLL-2003": "conll2003/eng.train",
     "WNUT 2017": "wnut17/wnut17train.conll",
@@ -95,7 +100,7 @@ def _turned(answers: Mapping[str, str]) -> Answers:
 HELD_OUT: dict[tuple[str, str], Answers] = {
     ("JNLPBA", "GENIA"): _one(_GENIA),
     ("GENIA", "JNLPBA"): _turned(_GENIA),
-    ("JNLPBA test", "GENIA"): _one(_GENIA),
+    ("JNLPBA test", "GENIA rest"): _one(_GENIA),
     ("CoNLL04", "CoNLL-2003"): _one(_CONLL),
     ("CoNLL-2003", "CoNLL04"): _turned(_CONLL),
     ("WNUT 2017", "CoNLL-2003"): _one(

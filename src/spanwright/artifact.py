@@ -54,10 +54,9 @@ class TrainedModel:
     def plan(self) -> WindowPlan:
         """How texts are cut for this model."""
         windows = self.settings.windows
-        longest = getattr(self.network.encoder.config, "max_position_embeddings", None) or windows.pieces
         return WindowPlan(
             context=windows.context,
-            pieces=min(windows.pieces, longest),
+            pieces=min(windows.pieces, backbone.longest_input(self.network.encoder.config)),
             overlap=windows.overlap,
             width_limit=resolved_width_limit(self.settings),
         )

@@ -168,6 +168,13 @@ def test_a_given_scheme_decides_about_inside_starts(tmp_path: Path) -> None:
         assert log.notes == [f"{path}: tag scheme {scheme} (as given)"]
 
 
+def test_tags_without_types_are_noted_once_where_no_tag_has_one() -> None:
+    (document,), log = read(FORMAT, "p53\tB\ngene\tI\nand\tO\nJAK2\tB\n", "file.conll")
+    assert document.entities == (Entity(0, 8, ""), Entity(13, 17, ""))
+    assert log.problems == []
+    assert ["the tags have no types" in note for note in log.notes] == [False, True]
+
+
 def test_a_tag_of_no_scheme_costs_the_annotation_alone() -> None:
     (document,), log = read(FORMAT, "a\tB-X\nb\tDisease\nc\tO\n")
     assert (document.text, mentions(document)) == ("a b c", [("a", "X")])

@@ -110,7 +110,7 @@ def test_a_damaged_file_is_an_error_that_says_where(text: str, message: str, tmp
 
 def test_bytes_that_are_no_text_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "map.toml").write_bytes(b"types = ['\xff']")
-    with pytest.raises(InputError, match="map.toml: byte 10 is no UTF-8"):
+    with pytest.raises(InputError, match=r"map\.toml: byte 10 is no UTF-8"):
         load_map(tmp_path / "map.toml")
 
 
@@ -127,7 +127,7 @@ TYPES = st.lists(NAMES.filter(bool), min_size=1, max_size=3, unique=True)
 def label_maps(draw: st.DrawFn) -> LabelMap:
     shared = draw(TYPES)
     targets = st.dictionaries(NAMES, st.sampled_from([*shared, None]), max_size=3)
-    return LabelMap(tuple(shared), draw(st.dictionaries(NAMES, targets, max_size=3)), draw(NAMES))
+    return LabelMap(tuple(shared), draw(st.dictionaries(NAMES, targets, min_size=1, max_size=3)), draw(NAMES))
 
 
 @given(label_maps(), NAMES)

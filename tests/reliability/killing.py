@@ -20,6 +20,7 @@ from typing import Any, Self
 
 TESTS = Path(__file__).resolve().parent.parent
 KILLED = -signal.SIGKILL
+_READY = 0
 
 # Audit events of Python for what changes files. Those of `open` for reading are left alone.
 _CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "shutil.rmtree"}
@@ -37,6 +38,8 @@ class Trainings:
         )
 
     def __enter__(self) -> Self:
+        # So that the seconds of a run are its own.
+        assert self._answer() == _READY
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
@@ -47,9 +50,13 @@ class Trainings:
 
         With `after`, it is killed after so many seconds; with `operation`, before that file operation.
         """
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"out": str(out), **kill}) + "\n")
         self._process.stdin.flush()
+        return self._answer()
+
+    def _answer(self) -> int:
+        assert self._process.stdout is not None
         return int(self._process.stdout.readline())
 
 
@@ -66,6 +73,7 @@ def _serve(encoder: str, threads: int, changes: list[str]) -> None:
     torch.set_num_threads(threads)
     settings = making.settings(encoder, *changes)
     data = {"train": making.documents(16), "dev": making.documents(4, prefix="dev")}
+    print(_READY, flush=True)  # noqa: T201
     for line in sys.stdin:
         order = json.loads(line)
         child = os.fork()

@@ -132,7 +132,7 @@ def test_a_truncated_checkpoint_is_named_and_the_one_before_it_used(
     older, newest = sorted((run / "checkpoints").iterdir())
     os.truncate(newest / name, int(share * (newest / name).stat().st_size))
     recorder = resume(tiny_encoder, run)
-    assert recorder.warnings == [f"{newest}: {name} is missing or torn; the checkpoint before it is used"]
+    assert recorder.warnings == [f"{newest}: {name} is missing or torn; it is passed over"]
     behind_older = json.loads((newest / "position.json").read_text())["step"] - int(older.name[5:])
     assert len(recorder.losses) == behind_older
     assert outcome(run) == outcome(finished)

@@ -113,4 +113,4 @@ def test_a_checkpoint_that_lacks_a_file_is_named_in_a_warning(tmp_path: Path, na
     position, warnings = learner.load(tmp_path)
     assert position == Position(step=1)
     place = tmp_path / "step-000000002"
-    assert warnings == [f"{place}: {name} is missing or torn; the checkpoint before it is used"]
+    assert warnings == [f"{place}: {name} is missing or torn; it is passed over"]

@@ -33,7 +33,7 @@ def label_command(
         list[str],
         typer.Option(
             metavar="FILE[:TYPE]",
-            help=f"A dictionary or ontology ({', '.join(FORMS)}), and the type of all its terms where the file "
+            help=f"A dictionary or ontology ({', '.join(FORMS)}), and the type of all its terms where it "
             "tells none; may be repeated.",
         ),
     ],

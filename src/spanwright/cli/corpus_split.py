@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
 from spanwright.corpora.files import write, writer_for
@@ -33,6 +34,8 @@ def split_command(
         raise InputError(
             f"{len(out)} times --out and {len(share)} times --share; give one share for each file"
         )
+    if len(set(out)) != len(out):
+        raise InputError(f"--out names a file twice: {', '.join(map(str, out))}; legal are distinct files")
     for path in out:
         writer_for(path)
     corpus = read_and_report(inputs, format=format, options=option or ())
@@ -44,8 +47,11 @@ def split_command(
 
 def _table(out: list[Path], parts: list[list[Document]]) -> Table:
     counts = [Counter(entity.type for document in part for entity in document.entities) for part in parts]
-    table = Table("", *(path.name for path in out))
+    # Text, because names of files and types may hold square brackets, which rich would take for markup.
+    table = Table("")
+    for path in out:
+        table.add_column(Text(path.name))
     table.add_row("documents", *(f"{len(part):,}" for part in parts))
     for type_ in sorted(sum(counts, Counter[str]())):
-        table.add_row(type_, *(f"{count[type_]:,}" for count in counts))
+        table.add_row(Text(type_), *(f"{count[type_]:,}" for count in counts))
     return table

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
 from spanwright.corpora.statistics import Statistics, statistics
@@ -65,7 +66,8 @@ def _show(figures: Statistics) -> None:
     console.print(table)
     types = Table("type", "entities", "share")
     for name, count in sorted(figures.types.items(), key=lambda item: -item[1]):
-        types.add_row(name, f"{count:,}", f"{100 * count / figures.entities:.1f} %")
+        # Text, because a type may hold square brackets, which rich would take for markup.
+        types.add_row(Text(name), f"{count:,}", f"{100 * count / figures.entities:.1f} %")
     console.print(types)
     for string, counts in consistency.ambiguous_examples.items():
         named = ", ".join(f"{name} {count}" for name, count in counts.items())

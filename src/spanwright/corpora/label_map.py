@@ -154,9 +154,14 @@ def map_toml(label_map: LabelMap, comments: Comments | None = None) -> str:
     for corpus, targets in label_map.corpora.items():
         lines += ["", f"[corpora.{_key(corpus)}]"]
         for type_, target in targets.items():
-            lines += [f"# {' '.join(line.split())}" for line in (comments or {}).get((corpus, type_), ())]
+            lines += [_comment(line) for line in (comments or {}).get((corpus, type_), ())]
             lines.append(f"{_key(type_)} = {_string(target or _NONE)}")
     return "\n".join(lines) + "\n"
+
+
+def _comment(line: str) -> str:
+    """A comment; TOML allows no control characters there, and a line end would end it."""
+    return f"# {''.join(letter if letter.isprintable() else ' ' for letter in line)}"
 
 
 def _key(name: str) -> str:

@@ -4,8 +4,11 @@ Four kinds of evidence vote on each type of A, for types of B or for none:
 
 - *type names*: the words that the names of the two types share;
 - *shared documents*: how B marks the very places that A has marked, in documents that both corpora have;
-- *names*: how B marks, in its other texts, the mention strings of A's type, above chance;
+- *names*: how B marks, in its other texts, the mention strings of A's type;
 - *words of names*: the same for the single words of mention strings, which reaches further and says less.
+
+The last two are measured between what a type of B would get by chance and what the names of that very type
+get in other texts of B: no corpus marks a name everywhere.
 
 Each kind has a fixed number of votes, of which it casts the more the more names it rests on. A type of A is
 mapped to the type of B that wins at least half of all votes. So a type that B leaves mostly unmarked, or
@@ -78,6 +81,8 @@ class Evidence:
     """By type of A: how B marks the places that A marks in shared documents."""
     texts: TextMarks
     """How B marks the names of A's types in its other texts."""
+    own: TextMarks
+    """How B marks the names of its own types, taking them from one half of its documents to the other."""
     reverse: TextMarks
     """How A marks the names of B's types in its other texts. It has no vote, since A's type may well be
     narrower than B's; but whoever trains on both should know what A leaves unmarked."""
@@ -104,6 +109,7 @@ def gather_evidence(a: Sequence[Document], b: Sequence[Document]) -> Evidence:
         places=marks_in_shared_documents([(pair.a, pair.b) for pair in spread]),
         # The other documents only: what stands in both corpora has had its vote.
         texts=marks_in_texts(a, [document for document in b if id(document) not in shared_b]),
+        own=marks_in_texts(b[::2], b[1::2]),
         reverse=marks_in_texts(b, [document for document in a if id(document) not in shared_a]),
     )
 
@@ -145,40 +151,52 @@ def _votes(type_: str, evidence: Evidence) -> Marks:
     for target in evidence.types_b:
         # Squared: a name that is half alike says far less than half.
         votes[target] = _NAME_VOTES * evidence.similarities.get((type_, target), 0.0) ** 2
-    nothing: Marks = {}
-    for tallies, most, chance in (
-        (evidence.places, _DOCUMENT_VOTES, nothing),
-        (evidence.texts.names, _STRING_VOTES, evidence.texts.chance),
-        (evidence.texts.words, _WORD_VOTES, evidence.texts.chance),
+    chance, own = evidence.texts.chance, evidence.own
+    for tallies, most, floor, ceiling in (
+        (evidence.places, _DOCUMENT_VOTES, {}, {}),
+        (evidence.texts.names, _STRING_VOTES, chance, own.names),
+        (evidence.texts.words, _WORD_VOTES, chance, own.words),
     ):
         if tally := tallies.get(type_):
-            add_marks(votes, _cast(tally, most, chance))
+            add_marks(votes, _cast(tally, most, floor, ceiling))
     return votes
 
 
-def _cast(tally: Tally, most: float, chance: Marks) -> Marks:
-    """The votes of one kind of evidence; what a type would get by chance goes to none."""
-    weight = most * tally.names / (tally.names + _HALF_OF_THE_VOTES)
-    cast: Marks = {}
+def _cast(tally: Tally, most: float, floor: Marks, ceiling: Mapping[str, Tally]) -> Marks:
+    """The votes of one kind of evidence. Types get their share between floor and ceiling, none the rest."""
+    shares: Marks = {}
     for type_ in tally.marks:
-        expected = chance.get(type_, 0.0)
-        if type_ is not None and expected < 1:
-            cast[type_] = weight * max(0.0, (tally.share(type_) - expected) / (1 - expected))
-    cast[None] = weight - sum(cast.values())
+        if type_ is not None:
+            lowest, highest = floor.get(type_, 0.0), _highest(type_, ceiling.get(type_, Tally()))
+            if lowest < highest:
+                share = (tally.share(type_) - lowest) / (highest - lowest)
+                shares[type_] = min(max(share, 0.0), 1.0)
+    total = sum(shares.values())
+    weight = most * tally.names / (tally.names + _HALF_OF_THE_VOTES) / max(total, 1.0)
+    cast: Marks = {type_: weight * share for type_, share in shares.items()}
+    cast[None] = weight * max(1.0 - total, 0.0)
     return cast
+
+
+def _highest(type_: str, own: Tally) -> float:
+    """The share that the names of a type get in their own corpus; nearly 1 where few of them occur again."""
+    return (own.marks.get(type_, 0.0) + _HALF_OF_THE_VOTES) / (own.names + _HALF_OF_THE_VOTES)
 
 
 def _lines(type_: str, nearest: str, evidence: Evidence) -> Iterator[str]:
     """The evidence on a type of A in words."""
     if similarity := evidence.similarities.get((type_, nearest), 0.0):
         yield f"type names {type_} and {nearest}: {similarity:.0%} alike"
-    for tallies, what in (
-        (evidence.places, f"names in shared documents ({evidence.shared})"),
-        (evidence.texts.names, "names found in other texts"),
-        (evidence.texts.words, "names whose words are found in other texts"),
+    if tally := evidence.places.get(type_):
+        yield f"names in shared documents ({evidence.shared}): {_shares(tally)} of {tally.names}"
+    for tallies, own, what in (
+        (evidence.texts.names, evidence.own.names, "names found in other texts"),
+        (evidence.texts.words, evidence.own.words, "names whose words are found in other texts"),
     ):
         if tally := tallies.get(type_):
-            yield f"{what}: {_shares(tally)} of {tally.names}"
+            usual = own.get(nearest, Tally()).share(nearest)
+            compared = f" (B's own {nearest} names: {usual:.0%})" if usual else ""
+            yield f"{what}: {_shares(tally)} of {tally.names}{compared}"
 
 
 def _remark(target: str, evidence: Evidence) -> Iterator[str]:
@@ -192,4 +210,4 @@ def _shares(tally: Tally) -> str:
     """The shares of a tally in words, the largest first."""
     marks = sorted(tally.marks, key=lambda mark: (-tally.marks[mark], mark or ""))
     shown = [mark for mark in marks if tally.share(mark) >= _LEAST_SHOWN]
-    return ", ".join(f"{tally.share(mark):.0%} {mark or 'unmarked'}" for mark in shown)
+    return ", ".join(f"{tally.share(mark):.0%} {'unmarked' if mark is None else mark}" for mark in shown)

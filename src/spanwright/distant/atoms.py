@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain, islice
 
@@ -90,22 +90,22 @@ class Block:
 
 def _cut_all(chunks: Sequence[str], fold: bool) -> list[tuple[str, ...]]:
     """The atoms of each chunk."""
-    cut: Callable[[str], tuple[str, ...]] = _folded if fold else _cut
     # Texts repeat their words. A chunk without end, such as a coded picture, is not worth remembering.
-    if max(map(len, chunks), default=0) > _LONGEST_REMEMBERED:
-        cut = _folded.__wrapped__ if fold else _cut.__wrapped__
-    return list(map(cut, chunks))
+    is_usual = max(map(len, chunks), default=0) <= _LONGEST_REMEMBERED
+    cut = _cut if is_usual else _cut.__wrapped__
+    # Letters of ASCII alone are one word, and so are most chunks.
+    if fold:
+        return [
+            (chunk.lower(),) if chunk.isalpha() and chunk.isascii() else cut(chunk, True) for chunk in chunks
+        ]
+    return [(chunk,) if chunk.isalpha() and chunk.isascii() else cut(chunk, False) for chunk in chunks]
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _cut(chunk: str) -> tuple[str, ...]:
-    return tuple(chunk[start:end] for start, end in _atom_ranges(chunk))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _folded(chunk: str) -> tuple[str, ...]:
-    # Folding may change the length of a text, so it comes after the cut and knows no offsets.
-    return tuple(chunk[start:end].casefold() for start, end in _atom_ranges(chunk))
+def _cut(chunk: str, fold: bool) -> tuple[str, ...]:
+    atoms = (chunk[start:end] for start, end in _atom_ranges(chunk))
+    # Folding may change the length of a text, so it comes after the cut.
+    return tuple(map(str.casefold, atoms) if fold else atoms)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -119,6 +119,5 @@ def _borders(chunk: str, given: bool) -> tuple[Range, ...]:
     )
 
 
-def _atom_ranges(chunk: str) -> Iterator[Range]:
-    for start, end in split(chunk):
-        yield from (match.span() for match in _ATOM.finditer(chunk, start, end))
+def _atom_ranges(chunk: str) -> list[Range]:
+    return [match.span() for start, end in split(chunk) for match in _ATOM.finditer(chunk, start, end)]

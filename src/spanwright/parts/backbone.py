@@ -14,6 +14,9 @@ from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import InputError, MissingExtraError, ModelError
 
 DEFAULT = "minilm"
+_POSITIONS_BEHIND_PADDING = frozenset(
+    ("roberta", "xlm-roberta", "camembert", "mpnet", "data2vec-text", "xmod")
+)
 
 
 def load_pretrained(name: str, dropout: float | None = None) -> tuple[nn.Module, PieceEncoder]:
@@ -59,6 +62,16 @@ def hidden_size(backbone: nn.Module) -> int:
     """Size of a backbone's states."""
     config: Any = backbone.config
     return int(config.hidden_size)
+
+
+def longest_input(config: Any) -> int:
+    """The most pieces that a backbone takes at once; a very large number where it sets no limit."""
+    positions = getattr(config, "max_position_embeddings", None)
+    if not positions:
+        return 1 << 30
+    # RoBERTa and its relatives count positions from behind the padding id, so these are lost.
+    lost = config.pad_token_id + 1 if config.model_type in _POSITIONS_BEHIND_PADDING else 0
+    return int(positions) - lost
 
 
 def _transformers() -> Any:

@@ -71,7 +71,7 @@ def load_checkpoint(
     warnings: list[str] = []
     for place in _newest_first(folder):
         if reason := _flaw(place):
-            warnings.append(f"{place}: {reason}; the checkpoint before it is used")
+            warnings.append(f"{place}: {reason}; it is passed over")
             continue
         network.load_state_dict(safetensors.torch.load_file(place / "model.safetensors"))
         _restore(safetensors.torch.load_file(place / "optimiser.safetensors"), network, optimiser)

@@ -189,6 +189,7 @@ class _Run:
         self.watcher.scored(epoch=epoch + 1, scores=scores, best=best)
 
     def _checkpoint(self) -> None:
+        artifact.sync(self.journal.path)
         self.position = replace(self.position, journal_size=self.journal.size)
         save_checkpoint(self.folder / "checkpoints", self.network, self.optimiser, self.position)
 

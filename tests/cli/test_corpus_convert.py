@@ -1,0 +1,96 @@
+"""`spanwright corpus convert`, through the command itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from corpus_commands import EXTRAS, FLAT, NESTED, content, corpus, damaged, put, target
+
+from spanwright.corpora.files import FORMATS, read
+from spanwright.text import Entity
+
+DISCONTINUOUS = "'Disease' 'kidney disease' at [24, 47) of document '1'"
+INSIDE = "'Organ' 'renal' at [6, 11) of document '1'"
+MANY = [name for name in FORMATS if name != "text"]
+"""The formats that hold several documents."""
+
+
+@pytest.mark.parametrize("source", MANY)
+@pytest.mark.parametrize("format", MANY)
+def test_ids_texts_and_entities_survive_between_all_formats(tmp_path: Path, source: str, format: str) -> None:
+    pytest.importorskip(EXTRAS.get(format, "spanwright"))
+    out = target(tmp_path, "target", format)
+    result = corpus("convert", put(tmp_path, FLAT, source), "--out", out, "--to", format, "--lossy")
+    assert (result.code, result.stdout.partition(";")[0]) == (0, f"{out}: 3 documents, 3 entities read")
+    assert content(read(out).documents) == content(FLAT)
+
+
+LOSSES = {
+    **dict.fromkeys(("jsonl", "brat", "bioc-xml", "bioc-json", "parquet"), ()),
+    **dict.fromkeys(("pubtator", "genia-jsonl", "scierc", "genia-xml", "spacy"), (DISCONTINUOUS,)),
+    **dict.fromkeys(("conll", "conll04"), (DISCONTINUOUS, INSIDE)),
+}
+
+
+@pytest.mark.parametrize("format", LOSSES)
+def test_losses_are_named_entity_by_entity_and_all_else_is_written(tmp_path: Path, format: str) -> None:
+    pytest.importorskip(EXTRAS.get(format, "spanwright"))
+    out = target(tmp_path, "target", format)
+    result = corpus("convert", put(tmp_path, NESTED), "--out", out, "--to", format, "--list-losses")
+    *losses, summary = result.stdout.splitlines()
+    assert result.code == 0
+    assert len(losses) == len(LOSSES[format])
+    for line, entity in zip(losses, LOSSES[format], strict=True):
+        assert line.startswith("left out: ")
+        assert entity in line
+    assert summary == f"{out}: 2 documents, 4 entities read; {len(losses)} losses"
+    assert sum(len(document.entities) for document in read(out).documents) == 4 - len(losses)
+
+
+@pytest.mark.parametrize("format", ["jsonl", "brat", "bioc-xml", "bioc-json"])
+def test_nested_and_discontinuous_entities_survive_where_they_can(tmp_path: Path, format: str) -> None:
+    out = target(tmp_path, "target", format)
+    assert corpus("convert", put(tmp_path, NESTED), "--out", out).code == 0
+    assert [document.entities for document in read(out).documents] == [
+        document.entities for document in NESTED
+    ]
+
+
+@pytest.mark.parametrize("format", ["pubtator", "conll", "conll04"])
+def test_a_loss_is_an_error_unless_allowed(tmp_path: Path, format: str) -> None:
+    out = target(tmp_path, "target", format)
+    result = corpus("convert", put(tmp_path, NESTED), "--out", out, "--to", format)
+    assert (result.code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"error: {format} cannot express ")
+    assert DISCONTINUOUS in result.stderr
+    assert not out.exists()
+
+
+def test_allowed_losses_are_counted_but_not_listed(tmp_path: Path) -> None:
+    out = tmp_path / "out.conll"
+    result = corpus("convert", put(tmp_path, NESTED), "--out", out, "--lossy")
+    assert result.stdout == f"{out}: 2 documents, 4 entities read; 2 losses\n"
+
+
+def test_several_files_become_one(tmp_path: Path) -> None:
+    first, second = put(tmp_path, FLAT[:2], "pubtator"), put(tmp_path, FLAT[2:])
+    assert corpus("convert", first, second, "--out", tmp_path / "all.jsonl").code == 0
+    assert content(read(tmp_path / "all.jsonl").documents) == content(FLAT)
+
+
+def test_options_of_the_input_format_are_used(tmp_path: Path) -> None:
+    path = tmp_path / "file.conll"
+    path.write_text("B-GENE\tp53\tO\nO\tbinds\tO\n", encoding="utf-8")
+    out = tmp_path / "out.jsonl"
+    options = ("--option", "word_column=1", "--option", "tag_column=0")
+    assert corpus("convert", path, "--out", out, *options).code == 0
+    assert read(out).documents[0].entities == (Entity(0, 3, "GENE"),)
+
+
+def test_problems_of_the_input_are_told_on_stderr(tmp_path: Path) -> None:
+    bad = damaged(tmp_path)
+    result = corpus("convert", bad, "--out", tmp_path / "out.jsonl")
+    assert result.stderr.startswith("1 problems in reading; left out: 0 documents, 1 entities\n")
+    assert f"{bad}:4: " in result.stderr
+    assert result.stdout == f"{tmp_path / 'out.jsonl'}: 1 documents, 1 entities read; 0 losses\n"

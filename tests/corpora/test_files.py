@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import io
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -158,41 +155,6 @@ def test_strict_reading_raises_the_first_problem_and_counts_all(tmp_path: Path) 
 def test_strict_reading_of_a_good_file_is_like_any_reading(tmp_path: Path) -> None:
     write([GENE, NESTED], tmp_path / "corpus.jsonl")
     assert read(tmp_path / "corpus.jsonl", strict=True).documents == [GENE, NESTED]
-
-
-@pytest.fixture
-def collector() -> Iterator[None]:
-    """Switches the garbage collector on again, whatever a test does to it."""
-    yield
-    gc.enable()
-
-
-def test_the_garbage_collector_pauses_while_files_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, collector: None
-) -> None:
-    paused: list[bool] = []
-
-    def watched(path: Path, log: ReadingLog) -> Iterator[Document]:
-        paused.append(not gc.isenabled())
-        yield GENE
-
-    monkeypatch.setitem(FORMATS, "text", replace(named("text"), read=watched))
-    gc.enable()
-    read(tmp_path, format="text")
-    assert paused == [True]
-
-
-@pytest.mark.parametrize("was_on", [True, False])
-@pytest.mark.parametrize("name", ["good.jsonl", "absent.jsonl"])
-def test_the_garbage_collector_is_left_as_it_was(
-    tmp_path: Path, collector: None, name: str, was_on: bool
-) -> None:
-    write([GENE], tmp_path / "good.jsonl")
-    if not was_on:
-        gc.disable()
-    with contextlib.suppress(InputError):
-        read(tmp_path / name)
-    assert gc.isenabled() == was_on
 
 
 # Writing.

@@ -296,7 +296,7 @@ def test_suggestions_become_a_label_map() -> None:
     assert label_map.types == ("Disease", "Gene")
 
 
-@pytest.mark.parametrize("corpus", ["GNormPlus", "NCBIdisease", "tmVar3"])
+@pytest.mark.parametrize("corpus", ["GNormPlus", "tmVar3"])
 def test_the_published_map_onto_biored_is_suggested(corpora: Path, corpus: str) -> None:
     folder = corpora / "aioner" / "pubtator"
     (file,) = folder.glob(f"{corpus}_Train*.PubTator")

@@ -80,9 +80,12 @@ def test_a_name_is_found_across_given_words_and_inside_none() -> None:
     assert ranges(Matcher(lexicon("linked")), document) == [(2, 8)]
 
 
-def test_a_given_word_of_white_space_does_not_part_a_name() -> None:
-    document = Document("1", "lung \u3000 cancer", words=((0, 4), (5, 6), (7, 13)))
-    assert ranges(Matcher(lexicon("lung cancer")), document) == [(0, 13)]
+def test_given_words_of_white_space_do_not_part_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(atoms, "BLOCK", 1)
+    document = Document(
+        "1", "lung      cancer", words=((0, 4), *((i, i + 1) for i in range(4, 10)), (10, 16))
+    )
+    assert ranges(Matcher(lexicon("lung cancer")), document) == [(0, 16)]
 
 
 def test_a_match_does_not_cross_given_sentences() -> None:
@@ -295,9 +298,9 @@ def test_an_unknown_policy_is_an_error_that_names_the_legal_ones(setting: dict[s
 # Long documents
 
 
-@given(st.lists(st.sampled_from(["a", "b", "a-b", "1.5", "c"]), max_size=30), st.integers(1, 7))
+@given(st.lists(st.sampled_from(["a", "b", "a-b", "1.5"]), min_size=8, max_size=30), st.integers(1, 4))
 def test_the_size_of_blocks_does_not_change_the_answer(chunks: list[str], size: int) -> None:
-    matcher = Matcher(lexicon("a", "a b", "a-b a-b", "b c a b c", "1.5 c"), minimum_length=1)
+    matcher = Matcher(lexicon("a", "a b", "a b a", "1.5 b"), minimum_length=1)
     document = Document("1", " ".join(chunks))
     expected = matcher.entities(document)
     with pytest.MonkeyPatch.context() as patch:

@@ -116,6 +116,12 @@ def test_combining_marks_belong_to_the_character_before_them() -> None:
     ]
 
 
+def test_every_combining_mark_of_unicode_is_known() -> None:
+    marks = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code))[0] == "M"]
+    assert len(marks) > 2000
+    assert [mark for mark in marks if split(f"a{mark}b") != ((0, 3),)] == []
+
+
 def test_a_lone_mark_is_a_word() -> None:
     assert cut("a \u0301\u0302 b") == ["a", "\u0301\u0302", "b"]
 

@@ -84,8 +84,9 @@ class Block:
 
     def _borders(self, chunk: int) -> tuple[Range, ...]:
         text = self._chunks[chunk]
-        borders = _borders if len(text) <= _LONGEST_REMEMBERED else _borders.__wrapped__
-        return borders(text, self._given)
+        if text.isalpha() and text.isascii():
+            return ((0, len(text)),)
+        return (_borders if len(text) <= _LONGEST_REMEMBERED else _borders.__wrapped__)(text, self._given)
 
 
 def _cut_all(chunks: Sequence[str], fold: bool) -> list[tuple[str, ...]]:

@@ -14,9 +14,9 @@ same BioRED type by Table 7, and for a type without one also another without one
 a grid of 972 settings, all of which get 237 to 243 of the 248 decisions right. Two ideas came from other
 pairs: the evidence of single words, because CoNLL04's Peop and CoNLL-2003's PER were missed, and the measure
 against what B's own names get, because JNLPBA's cell types were missed in GENIA where they have no documents
-in common. So those pairs are no longer unseen either. One more kind of evidence, whether A marks the names of
-B's type at all, would have set the wrong answer on BioRED right; it changed nothing on the tuning pairs and
-was left out.
+in common. So those pairs are no longer unseen either. One more kind of evidence,
+whether A marks the names of B's type at all, was left out: it would have set the one wrong answer on BioRED
+right, and the same type on two tuning pairs, but it would also refuse a type that is narrower than B's.
 
 The pairs named `held out` were not used for the votes. Types whose right answer is a matter of taste (is
 CoNLL04's Other, which holds dates and sums of money, MISC?) are shown and not counted.

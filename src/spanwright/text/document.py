@@ -61,11 +61,8 @@ class Document:
 
     def __post_init__(self) -> None:
         _refuse_lone_surrogates(self)
-        length = len(self.text)
         for entity in self.entities:
-            # Nearly all entities are in one piece and right: one comparison is all they cost.
-            if entity.fragments or not 0 <= entity.start < entity.end <= length:
-                _check_entity(self, entity)
+            _check_entity(self, entity)
         for name, ranges in (("word", self.words), ("sentence", self.sentences)):
             _check_ranges(self, name, ranges or ())
 

@@ -38,6 +38,8 @@ class Journal:
 def _append(path: Path, values: dict[str, Any]) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(values, ensure_ascii=False) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def read_journal(folder: Path) -> list[dict[str, Any]]:

@@ -28,6 +28,7 @@ from spanwright.training.checkpoint import Position, load_checkpoint, save_check
 from spanwright.training.journal import Journal
 from spanwright.training.objective import check_terms, total, weights_at
 from spanwright.training.optimiser import make_optimiser, rate_factor, set_rates
+from spanwright.training.runtime import flushed_denormals
 from spanwright.training.setup import Documents, Setup, provenance, set_up
 from spanwright.training.watcher import Silent, Watcher
 
@@ -66,13 +67,13 @@ def train(
     documents = {name: _documents(source, warnings) for name, source in sources.items()}
     folder = Path(out)
     _check_folder(folder, resume)
-    torch.set_flush_denormal(True)
-    setup = set_up(settings, documents["train"], documents["dev"], documents["test"])
-    _open_folder(folder, provenance(setup, documents), resume)
-    run = _Run(setup, folder, watcher or Silent())
-    run.start(resume, [*warnings, *setup.warnings])
-    run.finish_epochs()
-    return run.result()
+    with flushed_denormals():
+        setup = set_up(settings, documents["train"], documents["dev"], documents["test"])
+        _open_folder(folder, provenance(setup, documents), resume)
+        run = _Run(setup, folder, watcher or Silent())
+        run.start(resume, [*warnings, *setup.warnings])
+        run.finish_epochs()
+        return run.result()
 
 
 class _Run:
@@ -189,7 +190,6 @@ class _Run:
         self.watcher.scored(epoch=epoch + 1, scores=scores, best=best)
 
     def _checkpoint(self) -> None:
-        artifact.sync(self.journal.path)
         self.position = replace(self.position, journal_size=self.journal.size)
         save_checkpoint(self.folder / "checkpoints", self.network, self.optimiser, self.position)
 

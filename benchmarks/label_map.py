@@ -14,9 +14,9 @@ same BioRED type by Table 7, and for a type without one also another without one
 a grid of 972 settings, all of which get 237 to 243 of the 248 decisions right. Two ideas came from other
 pairs: the evidence of single words, because CoNLL04's Peop and CoNLL-2003's PER were missed, and the measure
 against what B's own names get, because JNLPBA's cell types were missed in GENIA where they have no documents
-in common. So those pairs are no longer unseen either. One more kind of evidence,
-whether A marks the names of B's type at all, was left out: it would have set the one wrong answer on BioRED
-right, and the same type on two tuning pairs, but it would also refuse a type that is narrower than B's.
+in common. So those pairs are no longer unseen either. One more kind of evidence, whether A marks the names of
+B's type at all, was left out: it would have set the one wrong answer on BioRED right, and the same type on
+two tuning pairs, but it would also refuse a type that is narrower than B's.
 
 The pairs named `held out` were not used for the votes. Types whose right answer is a matter of taste (is
 CoNLL04's Other, which holds dates and sums of money, MISC?) are shown and not counted.
@@ -176,7 +176,7 @@ def main() -> None:
     )
     result["held_out"] = scored("held out", HELD_OUT, documents)
     if arguments.tuning:
-        pairs = {pair: expected_among(*pair) for pair in permutations(NINE, 2)}
+        pairs = {(a, b): expected_among(a, b, documents(b)) for a, b in permutations(NINE, 2)}
         result["tuning"] = scored("tuning", pairs, documents)
     result["seconds"] = round(time.perf_counter() - started, 1)
     if arguments.json:
@@ -232,11 +232,12 @@ def expected_release(name: str) -> Answers:
     }
 
 
-def expected_among(a: str, b: str) -> Answers:
-    """The types of B that have the same BioRED type by Table 7; none where there is no such type."""
+def expected_among(a: str, b: str, documents: Sequence[Document]) -> Answers:
+    """The types in B's documents with the same BioRED type by Table 7; none where there is no such type."""
+    present = {entity.type for document in documents for entity in document.entities}
     answers: dict[str, set[str | None]] = {}
     for type_, target in TABLE_7.corpora[a].items():
-        same: set[str | None] = {other for other, found in TABLE_7.corpora[b].items() if found == target}
+        same: set[str | None] = {type_b for type_b in present if TABLE_7.corpora[b][type_b] == target}
         answers[type_] = same | ({None} if target is None or not same else set())
     return answers
 

@@ -280,3 +280,8 @@ def test_losses_to_a_stream_are_treated_as_those_to_a_file() -> None:
 def test_a_format_that_is_no_text_does_not_go_to_a_stream(name: str) -> None:
     with pytest.raises(InputError, match=f"'{name}' is a folder or a binary file and cannot go to a stream"):
         write_stream([GENE], io.StringIO(), named(name))
+
+
+def test_a_folder_is_refused_by_a_format_of_one_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a folder, but the format 'jsonl' is one file"):
+        read(tmp_path, format="jsonl")

@@ -88,8 +88,15 @@ def stream(
     """Yield the documents of one file or folder one by one; problems and counts go into the log."""
     path = Path(path)
     chosen = reader_of(path, format)
-    documents = chosen.read(path, log, **_parsed(chosen, options or {}))
-    return (log.accept(document) for document in documents)
+    return _accepted(path, chosen, _parsed(chosen, options or {}), log)
+
+
+def _accepted(path: Path, format: Format, options: dict[str, Any], log: ReadingLog) -> Iterator[Document]:
+    try:
+        for document in format.read(path, log, **options):
+            yield log.accept(document)
+    except IsADirectoryError:
+        raise InputError(f"{path}: a folder, but the format {format.name!r} is one file") from None
 
 
 def _parsed(format: Format, options: Mapping[str, str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import tiny
@@ -27,7 +27,8 @@ def assert_mentions_are_exact(tagged: list[Document], sources: list[str]) -> Non
     for document in tagged:
         words = split(document.text)
         starts, ends = {start for start, _ in words}, {end for _, end in words}
-        assert all(entity.start in starts and entity.end in ends for entity in document.entities)
+        cut = [each for each in document.entities if each.start not in starts or each.end not in ends]
+        assert cut == [], document.text
 
 
 def assert_file_keeps_mentions(tagged: list[Document], path: Path) -> None:
@@ -40,7 +41,8 @@ def assert_file_keeps_mentions(tagged: list[Document], path: Path) -> None:
 
 
 @families
-@settings(max_examples=EXAMPLES)
+# Without shrinking, which takes minutes on lists of texts: the failing assertion shows one text as it is.
+@settings(max_examples=EXAMPLES, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(sources=st.lists(texts(max_chunks=6), min_size=TEXTS, max_size=TEXTS))
 def test_mentions_are_exact_on_any_unicode(
     family: str, sources: list[str], tmp_path_factory: pytest.TempPathFactory

@@ -82,7 +82,7 @@ def test_sentences_are_found_where_the_corpus_gives_none() -> None:
 
 @pytest.mark.parametrize("unit", [".", "?", " ", "\n", ". ", ".)", "(", "A.", "。", "\r", ". ("])
 def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
-    text = "a" + unit * (100_000 // len(unit)) + "b"
+    text = "a" + unit * (60_000 // len(unit)) + "b"
     start = time.process_time()
     split_sentences(text)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 2

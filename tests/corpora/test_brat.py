@@ -284,9 +284,7 @@ def test_file_names_stay_in_their_folder_and_give_the_id_back(id: str) -> None:
     assert id_of_file_name(name) == id
 
 
-@pytest.mark.parametrize(
-    "id", ["../../etc/passwd", "..", ".", "/etc/passwd", "a/../b", "a\\b", "NUL\0"]
-)
+@pytest.mark.parametrize("id", ["../../etc/passwd", "..", ".", "/etc/passwd", "a/../b", "a\\b", "NUL\0"])
 def test_hostile_ids_are_written_inside_the_folder(tmp_path: Path, id: str) -> None:
     inside = tmp_path / "inside"
     inside.mkdir()

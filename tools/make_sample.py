@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from sample_grammar import Row, Table, blocks, joined, read_tables, unmarked
-
 from spanwright.text import Document
 
 GRAMMAR = Path(__file__).resolve().parent / "sample"

@@ -37,7 +37,7 @@ def label_command(
             "tells none; may be repeated.",
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Output file, or a folder for the brat format.")],
+    out: Annotated[Path, typer.Option(help="Output file, or a folder for brat and bc2gm.")],
     unknown: Annotated[
         list[Path] | None,
         typer.Option(

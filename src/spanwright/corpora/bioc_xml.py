@@ -17,7 +17,7 @@ from typing import Any
 
 from spanwright.corpora import bioc
 from spanwright.corpora.bioc_annotations import infon_texts
-from spanwright.corpora.bioc_writer import header_of, objects_in, record_of
+from spanwright.corpora.bioc_writer import METADATA, header_of, objects_in, record_of
 from spanwright.corpora.bioc_writer import losses as document_losses
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.records import Record
@@ -177,10 +177,24 @@ def losses(document: Document) -> Iterator[str]:
         yield f"the id {document.id!r} of a document"
     if not is_legal(document.text):
         yield f"the control characters of document {document.id!r}, which XML cannot hold"
+    if not all(map(is_legal, _strings(document.metadata.get(METADATA)))):
+        yield f"the control characters in the infons of document {document.id!r}, which XML cannot hold"
     yield from document_losses(document)
     for entity in document.entities:
         if not all(map(is_legal, (entity.type, *entity.concepts))):
             yield f"the control characters in the type or the concepts of {named(document, entity)}"
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All strings in a value of JSON, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from (str(key), *_strings(inner))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
 
 
 FORMAT = Format(

@@ -14,11 +14,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from joining import joined
 from machine import command, machine
 from spanwright.corpora.files import read
 from spanwright.settings import load_settings
 from spanwright.text import Document
-from spanwright.training.loop import train
+from spanwright.training.loop import score, train
 
 
 def main() -> None:
@@ -29,13 +30,18 @@ def main() -> None:
     parser.add_argument("--dev", type=Path, nargs="+", required=True)
     parser.add_argument("--test", type=Path, nargs="+", required=True)
     parser.add_argument("--documents", type=int, help="only the first documents of the training files")
+    parser.add_argument("--dev-documents", type=int, help="only the first documents of the dev files")
+    parser.add_argument("--join", type=int, default=1, help="make one document of so many neighbouring ones")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--set", dest="changes", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--tags", action="store_true", help="score the tagger of a bundled model, too")
     parser.add_argument("--json", type=Path, help="write the result here")
     arguments = parser.parse_args()
     splits = {name: read(*getattr(arguments, name)).documents for name in ("train", "dev", "test")}
     splits["train"] = splits["train"][: arguments.documents]
+    splits["dev"] = splits["dev"][: arguments.dev_documents]
+    splits = {name: joined(documents, arguments.join) for name, documents in splits.items()}
     runs = [run(arguments, splits, seed) for seed in arguments.seeds]
     scores = [entry["test"]["micro"]["f1"] for entry in runs]
     result = {
@@ -63,6 +69,11 @@ def run(arguments: argparse.Namespace, splits: dict[str, list[Document]], seed: 
         )
         timings = (Path(folder) / "run" / "timings.jsonl").read_text().splitlines()
     scores = {name: entry.to_dict() for name, entry in result.scores.items()}
+    if arguments.tags:
+        result.model.network.output = "tags"
+        tagged = score(result.model, splits["test"])
+        scores["test_by_tags"] = tagged.to_dict()
+        print(f"seed {seed}: test F1 by tags {100 * tagged.micro.f1:.2f}", flush=True)
     print(f"seed {seed}: test F1 {100 * result.scores['test'].micro.f1:.2f}", flush=True)
     return {
         "seed": seed,

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch.nn.utils import clip_grad_norm_
 
+from joining import joined
 from machine import command, machine
 from spanwright import sample
 from spanwright.batches.batch import Batch
@@ -42,12 +43,13 @@ def main() -> None:
     parser.add_argument("recipe")
     parser.add_argument("--corpus", type=Path, default=sample.files()["train"], help="annotated documents")
     parser.add_argument("--documents", type=int, default=400, help="first documents of the corpus to use")
+    parser.add_argument("--join", type=int, default=1, help="make one document of so many neighbouring ones")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--set", dest="changes", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--json", type=Path, help="write the result here")
     arguments = parser.parse_args()
     torch.set_flush_denormal(True)
-    documents = read(arguments.corpus).documents[: arguments.documents]
+    documents = joined(read(arguments.corpus).documents[: arguments.documents], arguments.join)
     # Dev only has to exist; its text differs so that no training document is removed as a duplicate.
     setup = set_up(
         load_settings(arguments.recipe, arguments.changes), documents, [Document("dev", "dev")], []
@@ -92,13 +94,13 @@ def training_figures(setup: Setup, repeats: int) -> dict[str, Any]:
     optimiser = make_optimiser(network.roles(), settings.optimiser)
     rates = {"encoder": settings.optimiser.learning_rates["encoder"]}
     encoder_only = make_optimiser(
-        {"encoder": network.roles()["encoder"]},
+        {"encoder": list(network.encoder.named_parameters())},
         settings.optimiser.model_copy(update={"learning_rates": rates}),
     )
 
     def recipe() -> None:
         for positions in order:
-            _step(total(network.losses(make(positions)), weights), network, optimiser)
+            _step(total(network.losses(make(positions), weights), weights), network, optimiser)
 
     def bare() -> None:
         for batch in batches:

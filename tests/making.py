@@ -9,23 +9,23 @@ from spanwright.settings import Settings, load_settings
 from spanwright.text import Document, Entity
 
 
-def documents(count: int, *, seed: int = 0, prefix: str = "made") -> list[Document]:
-    """Documents with genes (`xvase`) and cells (`xvase cell`, `lot cell`), some genes inside cells.
+def documents(count: int, *, seed: int = 0, prefix: str = "made", flat: bool = False) -> list[Document]:
+    """Documents with genes (`xvase`) and cells (`xvase cell`, `lot cell`); unless flat, some genes in cells.
 
     The same arguments give the same documents; another seed gives other texts.
     """
     generator = random.Random(f"{prefix} {seed}")
-    return [_document(f"{prefix}-{number}", generator) for number in range(count)]
+    return [_document(f"{prefix}-{number}", generator, flat) for number in range(count)]
 
 
-def _document(id: str, generator: random.Random) -> Document:
+def _document(id: str, generator: random.Random, flat: bool) -> Document:
     text = ""
     entities: list[Entity] = []
     for _ in range(generator.randint(6, 14)):
         start = len(text) + 1 if text else 0
         chunk, types = _chunk(generator)
         text = f"{text} {chunk}" if text else chunk
-        for length, type_ in types:
+        for length, type_ in types[:1] if flat else types:
             entities.append(Entity(start, start + length, type_))
     return Document(id, f"{text}.", tuple(entities))
 

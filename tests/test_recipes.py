@@ -8,24 +8,25 @@ import torch
 
 import making
 from spanwright.errors import SettingsError
-from spanwright.recipes import recipe_names, recipe_text
+from spanwright.recipes import overlay_names, recipe_names, recipe_text
 from spanwright.settings import load_settings
 from spanwright.training.loop import train
 from watching import Recorder, StoppedError
 
 RECIPES = recipe_names()
+VARIANTS = [variant for recipe in RECIPES for variant in overlay_names(recipe)]
 
 
 def test_the_reference_recipe_is_shipped() -> None:
     assert "plain" in RECIPES
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("recipe", [*RECIPES, *VARIANTS])
 def test_a_recipe_is_called_like_its_file(recipe: str) -> None:
     assert load_settings(recipe).name == recipe
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("recipe", [*RECIPES, *VARIANTS])
 def test_a_recipe_says_in_one_line_what_it_is(recipe: str) -> None:
     description = load_settings(recipe).description
     assert len(description) > 20 and "\n" not in description
@@ -39,15 +40,27 @@ def test_a_recipe_prints_with_comments_and_the_command_that_trains_it(recipe: st
     assert tomllib.loads(text)["name"] == recipe
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_variant_changes_settings_of_its_recipe(variant: str) -> None:
+    recipe, _, _ = variant.partition("/")
+    own, base = (
+        load_settings(name).model_dump(exclude={"name", "description"}) for name in (variant, recipe)
+    )
+    # The default share of the loss stands among those of figure 5, so that the sweep is complete.
+    assert own != base or variant == "bundling/weight-0.1"
+
+
+@pytest.mark.parametrize("recipe", [*RECIPES, *VARIANTS])
 def test_a_recipe_trains_a_step_and_learns_from_it(recipe: str, tiny_encoder: str, tmp_path: Path) -> None:
     changes = [f"encoder.name={tiny_encoder}", "windows.pieces=64", "windows.overlap=6"]
+    changes += ["candidates.width_limit=4"]
+    flat = load_settings(recipe).output == "tags"
     recorder = Recorder(stop_at_step=1)
     with pytest.raises(StoppedError):
         train(
             load_settings(recipe, changes),
-            train=making.documents(6),
-            dev=making.documents(2, prefix="dev"),
+            train=making.documents(6, flat=flat),
+            dev=making.documents(2, prefix="dev", flat=flat),
             out=tmp_path / "run",
             watcher=recorder,
         )

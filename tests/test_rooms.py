@@ -54,12 +54,13 @@ def rule(rooms: str = "", packages: str = "", *, later_packages: bool = False) -
 RULES = {
     "text": rule("errors"),
     "corpora": rule("text errors", later_packages=True),
+    "descriptions": rule("errors"),
     "batches": rule("text labels errors", "numpy torch tokenizers"),
     "parts": rule("batches errors", "torch pydantic numpy"),
     "parts/backbone.py": rule("batches errors", "torch", later_packages=True),
-    "parts/build.py": rule("batches errors settings", "torch"),
+    "parts/build.py": rule("batches errors labels settings", "torch"),
     "evaluation": rule("text errors", "numpy rich"),
-    "labels.py": rule("text errors"),
+    "labels.py": rule("text descriptions errors"),
     "errors.py": rule(),
 }
 

@@ -69,7 +69,7 @@ def settings(**changes: object) -> Settings:
         "name": "tiny",
         "windows": {"pieces": 48, "overlap": 6},
         "candidates": {"width_limit": 4},
-        "representation": {"kind": "endpoints", "size": 16, "width_size": 4},
+        "representation": {"kind": "composed", "size": 16, "width_size": 4},
         "decoding": "nested",
         "optimiser": {"learning_rates": {"encoder": 1e-3, "head": 1e-2}},
         **changes,
@@ -83,8 +83,10 @@ def model(
     """An untrained model that predicts plenty of entities: its class weights are large and random."""
     made = tokenizer(family)
     chosen = settings(**changes)
-    network = build(chosen, backbone(made.get_vocab_size(), seed), types=len(types))
+    labels, pieces = LabelSpace(types), PieceEncoder(made)
+    network = build(chosen, backbone(made.get_vocab_size(), seed), labels=labels, pieces=pieces)
     with torch.no_grad():
-        for parameter in network.scorer.parameters():
-            parameter.normal_(generator=torch.Generator().manual_seed(seed))
-    return TrainedModel(network.eval(), PieceEncoder(made), LabelSpace(types), chosen)
+        for name, parameter in network.named_parameters():
+            if name.startswith(("spans.scorer.layers", "tagger")):
+                parameter.normal_(generator=torch.Generator().manual_seed(seed))
+    return TrainedModel(network.eval(), pieces, labels, chosen)

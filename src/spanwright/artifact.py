@@ -14,7 +14,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,14 @@ from spanwright.errors import ModelError, SpanwrightError
 from spanwright.labels import LabelSpace
 from spanwright.model_card import model_card
 from spanwright.parts import backbone
-from spanwright.parts.build import build, resolved_width_limit
+from spanwright.parts.build import build, resolved_width_limit, with_types
 from spanwright.parts.decoding import Decoding
 from spanwright.parts.model import SpanModel
+from spanwright.parts.type_vectors import TEST_PROTOTYPES
 from spanwright.settings import Settings, check
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+READABLE = (1, FORMAT_VERSION)
 FILES = ("spanwright.json", "labels.json", "model.safetensors", "tokenizer.json")
 _LARGEST_JSON = 64 * 1024 * 1024
 
@@ -66,6 +69,11 @@ class TrainedModel:
         """The decoding rule."""
         return "nested" if self.settings.decoding == "auto" else self.settings.decoding
 
+    def with_types(self, descriptions: Mapping[str, str]) -> TrainedModel:
+        """This model, also looking for types that it was not trained on, by name and description."""
+        labels = self.labels.with_types(descriptions)
+        return replace(self, network=with_types(self.network, labels, self.pieces), labels=labels)
+
 
 def save(model: TrainedModel, folder: Path) -> None:
     """Write a model directory; an older one of that name is replaced when the new one is complete."""
@@ -90,7 +98,7 @@ def _write_files(model: TrainedModel, folder: Path) -> None:
         "facts": model.facts,
     }
     _write_json(folder / "spanwright.json", description)
-    _write_json(folder / "labels.json", {"types": model.labels.types})
+    _write_json(folder / "labels.json", model.labels.to_dict(TEST_PROTOTYPES))
     safetensors.torch.save_file(_contiguous(model.network), folder / "model.safetensors")
     # safetensors lets nobody but the owner read its file: a model is as readable as the rest of its folder.
     shutil.copymode(folder / "labels.json", folder / "model.safetensors")
@@ -108,23 +116,36 @@ def load(folder: str | Path) -> TrainedModel:
     check_files(folder)
     description = _read_json(folder / "spanwright.json")
     version = description.get("format_version")
-    if version != FORMAT_VERSION:
+    if version not in READABLE:
         raise ModelError(
             f"{folder}: the model has format version {version!r}; spanwright {spanwright.__version__} reads "
-            f"version {FORMAT_VERSION}. It was written by version {description.get('spanwright_version')!r}"
+            f"versions {READABLE[0]} to {FORMAT_VERSION}. It was written by version "
+            f"{description.get('spanwright_version')!r}"
         )
     try:
+        weights = safetensors.torch.load_file(folder / "model.safetensors")
+        if version == 1:
+            weights = _from_version_1(description["settings"], weights)
         settings = check(description["settings"], str(folder / "spanwright.json"))
-        labels = LabelSpace(tuple(str(name) for name in _read_json(folder / "labels.json")["types"]))
-        network = build(settings, backbone.from_config(description["encoder_config"]), types=len(labels))
-        network.load_state_dict(safetensors.torch.load_file(folder / "model.safetensors"))
+        labels = LabelSpace.from_dict(_read_json(folder / "labels.json"))
         pieces = PieceEncoder.from_file(folder / "tokenizer.json")
+        encoder = backbone.from_config(description["encoder_config"])
+        network = build(settings, encoder, labels=labels, pieces=pieces)
+        network.load_state_dict(weights)
     except SpanwrightError:
         raise
     except Exception as error:  # a stranger's files can be wrong in any way: one clear error for all of them
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(f"{folder}: not a model that can be loaded: {reason}") from error
     return TrainedModel(network.eval(), pieces, labels, settings, description.get("facts", {}))
+
+
+def _from_version_1(settings: dict[str, Any], weights: dict[str, Any]) -> dict[str, Any]:
+    """Weights under their present names; version 1 had one representation, and no part beside the spans."""
+    settings["representation"]["kind"] = "composed"
+    return {
+        name if name.startswith("encoder.") else f"spans.{name}": value for name, value in weights.items()
+    }
 
 
 def check_files(folder: Path) -> None:

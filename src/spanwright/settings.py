@@ -5,15 +5,26 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 
 from spanwright.batches.prepare import Context
 from spanwright.errors import SettingsError
+from spanwright.parts.auxiliaries.tagger import TaggerSettings
 from spanwright.parts.decoding import Decoding
 from spanwright.parts.encoder import EncoderSettings
-from spanwright.parts.representations.endpoints import EndpointsSettings
+from spanwright.parts.model import Output
+from spanwright.parts.representations.composed import ComposedSettings
+from spanwright.parts.scorers.bi_encoder import BiEncoderSettings
 from spanwright.parts.scorers.softmax import SoftmaxSettings
 from spanwright.recipes import recipe_text
 from spanwright.training.objective import ObjectiveSettings
@@ -33,6 +44,8 @@ class WindowSettings(BaseModel):
     """Sub-word pieces of a window, with the special ones."""
     overlap: int = Field(default=24, ge=1)
     """Words that neighbouring windows share; raised to the width limit where it is smaller."""
+    without_gold: Literal["keep", "drop"] = "keep"
+    """Whether windows without an entity are trained on."""
 
 
 class CandidateSettings(BaseModel):
@@ -65,6 +78,32 @@ class TrainingSettings(BaseModel):
     """Steps between checkpoints; only behind each epoch when None."""
 
 
+class LabelSettings(BaseModel):
+    """What is told about the types."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    descriptions: str | None = None
+    """A TOML or JSON file with a text per type, or the name of a shipped one; else names in words."""
+
+
+class NoScorer(BaseModel):
+    """No spans are scored: the tagger is the model."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["none"]
+
+
+class AuxiliarySettings(BaseModel):
+    """Parts that learn beside the span scores."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tagger: TaggerSettings | None = None
+    """A tagger of words that shares the encoder (Bundling Learning)."""
+
+
 class Settings(BaseModel):
     """Everything that decides a run, apart from its data."""
 
@@ -75,13 +114,53 @@ class Settings(BaseModel):
     encoder: EncoderSettings = EncoderSettings()
     windows: WindowSettings = WindowSettings()
     candidates: CandidateSettings = CandidateSettings()
-    representation: EndpointsSettings = EndpointsSettings()
-    scorer: SoftmaxSettings = SoftmaxSettings()
+    labels: LabelSettings = LabelSettings()
+    representation: ComposedSettings = ComposedSettings()
+    scorer: SoftmaxSettings | BiEncoderSettings | NoScorer = Field(
+        default=SoftmaxSettings(), discriminator="kind"
+    )
+    auxiliaries: AuxiliarySettings = AuxiliarySettings()
+    output: Output = "spans"
+    """Whether entities are read from the spans or from the tagger's tags."""
     decoding: Decoding | Auto = "auto"
     """Which overlaps a model may answer with; `auto` allows those that training entities have."""
     objective: ObjectiveSettings = ObjectiveSettings()
     optimiser: OptimiserSettings = OptimiserSettings()
     training: TrainingSettings = TrainingSettings()
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether the model scores spans."""
+        return self.scorer.kind != "none"
+
+    @model_validator(mode="after")
+    def _check_combination(self) -> Self:
+        """Refuse parts that cannot work together, with the reason."""
+        scorer, tagger = self.scorer, self.auxiliaries.tagger
+        if self.output == "tags" and tagger is None:
+            raise ValueError("output is 'tags', but there is no tagger: set auxiliaries.tagger")
+        if not self.has_spans and self.output == "spans":
+            raise ValueError("scorer.kind is 'none', so there are no spans to answer with: set output='tags'")
+        if scorer.kind == "bi-encoder":
+            self._check_bi_encoder(scorer)
+        elif self.labels.descriptions is not None:
+            raise ValueError(
+                f"labels.descriptions is given, but scorer.kind {scorer.kind!r} reads none; 'bi-encoder' does"
+            )
+        return self
+
+    def _check_bi_encoder(self, scorer: BiEncoderSettings) -> None:
+        if scorer.joint and not scorer.positions:
+            raise ValueError("scorer.joint needs the starts and ends of entities: set scorer.positions=true")
+        if scorer.joint and scorer.threshold == "tuned":
+            raise ValueError(
+                "scorer.joint needs thresholds of starts and ends, but only those of spans are tuned"
+            )
+        ends = {"first", "last"} <= set(self.representation.ingredients)
+        if scorer.share_projections and not ends:
+            raise ValueError("scorer.share_projections needs the ingredients 'first' and 'last' in spans")
+        if self.labels.descriptions is not None and scorer.types in ("atomic", "prototypes"):
+            raise ValueError(f"labels.descriptions is given, but scorer.types is {scorer.types!r}")
 
 
 def load_settings(recipe: str, changes: Sequence[str] = ()) -> Settings:
@@ -166,6 +245,8 @@ def _apply(values: dict[str, Any], change: str) -> None:
 def _explain(error: Any, values: Any) -> str:
     """One wrong setting in words."""
     key = ".".join(_given_keys(error["loc"], values))
+    if not error["loc"]:
+        return str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
         return f"unknown setting {key!r}; legal here are {', '.join(_legal_keys(error['loc'][:-1]))}"
     if error["type"] == "missing":

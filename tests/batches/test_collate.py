@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import tiny
 from spanwright.batches.batch import Batch
-from spanwright.batches.collate import Sampling, collate
+from spanwright.batches.collate import NO_GOLDS, Sampling, collate
 from spanwright.batches.pieces import PieceEncoder
-from spanwright.batches.prepare import PreparedDocument, WindowPlan, prepare, windows_of
+from spanwright.batches.prepare import PreparedDocument, WindowPlan, outermost, prepare, windows_of
 from spanwright.batches.windows import Window
 from spanwright.text import Document
 
@@ -47,13 +47,14 @@ def cases(draw: st.DrawFn) -> Case:
 
 @st.composite
 def gold_rows(draw: st.DrawFn, words: int) -> np.ndarray:
-    """(golds, 3): unique spans of a document of any width, with types."""
+    """(golds, 4): unique spans of a document of any width, with types and the outermost layer."""
     if not words:
-        return np.zeros((0, 3), dtype=np.int64)
+        return NO_GOLDS
     position = st.integers(0, words - 1)
     drawn = draw(st.lists(st.tuples(position, position, st.integers(0, TYPES - 1)), max_size=8))
     rows = {(min(pair), max(pair), type_) for *pair, type_ in drawn}
-    return np.asarray(sorted(rows), dtype=np.int64).reshape(-1, 3)
+    table = np.asarray(sorted(rows), dtype=np.int64).reshape(-1, 3)
+    return np.column_stack([table, outermost(table)])
 
 
 def batch_of(case: Case, *, sampling: Sampling | None = None) -> Batch:
@@ -101,6 +102,41 @@ def test_golds_are_the_annotated_candidates(case: Case) -> None:
     batch = batch_of(case)
     assert gold_set(batch) == expected
     assert len(batch.golds.span) == len(expected)
+
+
+@given(cases())
+def test_mentions_are_all_that_windows_show_of_the_golds(case: Case) -> None:
+    windows, _, golds, _, _ = case
+    expected = []
+    for number, window in enumerate(windows):
+        for first, last, type_, outer in golds[window.document].tolist():
+            seen = [word for word in range(first, last + 1) if window.first <= word < window.end]
+            if seen:
+                whole = (seen[0] == first, seen[-1] == last)
+                expected.append((number, seen[0], seen[-1], type_, *whole, bool(outer)))
+    mentions, offsets = (batch := batch_of(case)).mentions, batch.word_offset
+    columns = (
+        mentions.window,
+        mentions.first + offsets[mentions.window],
+        mentions.last + offsets[mentions.window],
+        mentions.type,
+        mentions.starts,
+        mentions.ends,
+        mentions.outermost,
+    )
+    assert list(zip(*(column.tolist() for column in columns), strict=True)) == expected
+
+
+@given(cases())
+def test_a_batch_knows_which_spans_its_windows_own(case: Case) -> None:
+    batch = batch_of(case)
+    for number, window in enumerate(case[0]):
+        words = range(window.first, window.end)
+        pairs = [(first, last) for first in words for last in words if first <= last]
+        first, last = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
+        packed = (torch.from_numpy(column - int(batch.word_offset[number])) for column in (first, last))
+        owned = batch.owns(torch.full((len(pairs),), number), *packed)
+        assert owned.tolist() == window.owns(first, last).tolist()
 
 
 @given(cases())

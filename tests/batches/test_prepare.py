@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import tiny
 from naughty import texts
 from spanwright.batches.pieces import PieceEncoder
-from spanwright.batches.prepare import Context, WindowPlan, gold_words, prepare, windows_of
+from spanwright.batches.prepare import Context, WindowPlan, gold_words, outermost, prepare, windows_of
 from spanwright.labels import LabelSpace
 from spanwright.text import Document, Entity, split
 
@@ -102,13 +102,13 @@ def golds(entities: tuple[Entity, ...], text: str = "p53 of beta-cells here", **
 
 def test_entities_on_word_borders_become_rows_of_first_word_last_word_and_type() -> None:
     found = golds((Entity(7, 17, "Cell"), Entity(0, 3, "Gene")))
-    assert found.rows.tolist() == [[0, 0, 1], [2, 4, 0]]
+    assert found.rows.tolist() == [[0, 0, 1, 1], [2, 4, 0, 1]]
     assert found.cutting == found.discontinuous == found.unknown == ()
 
 
 def test_types_that_share_a_span_are_all_kept_and_repetitions_are_not() -> None:
     found = golds((Entity(0, 3, "Gene"), Entity(0, 3, "Cell"), Entity(0, 3, "Gene", concepts=("C1",))))
-    assert found.rows.tolist() == [[0, 0, 0], [0, 0, 1]]
+    assert found.rows.tolist() == [[0, 0, 0, 1], [0, 0, 1, 0]]
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 2), (1, 3), (7, 16), (3, 6), (0, 4)])
@@ -127,7 +127,7 @@ def test_a_discontinuous_entity_is_listed() -> None:
 
 
 def test_an_entity_of_one_fragment_is_an_ordinary_one() -> None:
-    assert golds((Entity(0, 3, "Gene", fragments=((0, 3),)),)).rows.tolist() == [[0, 0, 1]]
+    assert golds((Entity(0, 3, "Gene", fragments=((0, 3),)),)).rows.tolist() == [[0, 0, 1, 1]]
 
 
 def test_an_entity_of_an_unknown_type_is_listed() -> None:
@@ -163,5 +163,23 @@ def test_every_entity_is_a_row_or_listed_once(text: str, data: st.DataObject) ->
             expected.add((first[0], last[0], LABELS.ids[entity.type]))
         else:
             listed.append(entity)
-    assert [tuple(row) for row in found.rows.tolist()] == sorted(expected)
+    assert [tuple(row[:3]) for row in found.rows.tolist()] == sorted(expected)
     assert sorted(map(repr, (*found.cutting, *found.unknown))) == sorted(map(repr, listed))
+
+
+def test_the_outermost_layer_holds_no_overlap_and_leaves_nothing_free() -> None:
+    rows = np.asarray([[0, 4, 1], [1, 2, 0], [4, 6, 0], [5, 6, 1], [5, 6, 0], [8, 8, 1]])
+    # [4, 6] crosses [0, 4], so the spans inside it come to their own; of two types the lower id stays.
+    assert outermost(rows).tolist() == [True, False, False, False, True, True]
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), st.integers(0, 1)), max_size=10))
+def test_outermost_entities_never_overlap_and_every_other_one_meets_one_of_them(
+    drawn: list[tuple[int, int, int]],
+) -> None:
+    rows = np.asarray([(min(a, b), max(a, b), type_) for a, b, type_ in drawn], dtype=np.int64).reshape(-1, 3)
+    mask = outermost(rows)
+    words = [set(range(first, last + 1)) for first, last, _ in rows.tolist()]
+    kept = [own for own, keep in zip(words, mask, strict=True) if keep]
+    assert sum(map(len, kept)) == len(set().union(*kept))
+    assert all(any(own & other for other in kept) for own in words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -9,11 +10,15 @@ import torch
 from torch import nn
 
 import tiny
-from spanwright.batches.batch import Batch, Golds, Spans
+from batching import batch_of
+from spanwright.batches.batch import Batch
+from spanwright.batches.pieces import PieceEncoder
+from spanwright.labels import LabelSpace
 from spanwright.parts.build import build
 from spanwright.parts.encoder import Encoder, Pooling
+from spanwright.parts.model import SpanModel
+from spanwright.settings import Settings
 
-NOTHING = torch.zeros(0, dtype=torch.long)
 WORDS = [[(1, 2), (3, 3)], [(1, 1), (2, 4), (5, 5)]]
 """First and last piece of the words of each of two windows."""
 
@@ -39,17 +44,8 @@ def batch() -> Batch:
         torch.tensor([row * total + word[side] for row, words in enumerate(WORDS) for word in words])
         for side in (0, 1)
     )
-    return Batch(
-        piece_ids=ids,
-        piece_mask=ids > 0,
-        word_counts=torch.tensor([2, 3]),
-        first_piece=first,
-        last_piece=last,
-        spans=Spans(torch.tensor([0, 0, 1, 1]), torch.tensor([0, 0, 2, 3]), torch.tensor([0, 1, 4, 3])),
-        golds=Golds(torch.tensor([1]), torch.tensor([0])),
-        word_offset=torch.tensor([0, -2]),
-        document=torch.tensor([0, 1]),
-    )
+    made = batch_of([2, 3], [(0, 0, 0), (0, 0, 1), (1, 2, 4), (1, 3, 3)], [(1, 0)], word_offset=[0, -2])
+    return replace(made, piece_ids=ids, piece_mask=ids > 0, first_piece=first, last_piece=last)
 
 
 def pieces_of_words(encoder: Encoder) -> list[torch.Tensor]:
@@ -98,33 +94,36 @@ def test_padding_changes_no_state_of_a_real_backbone() -> None:
     torch.manual_seed(0)
     encoder = Encoder(tiny.backbone(20).eval(), "ends")
     given_batch = batch()
-    alone = Batch(
+    alone = replace(
+        batch_of([2]),
         piece_ids=given_batch.piece_ids[:1, :5],
         piece_mask=given_batch.piece_mask[:1, :5],
-        word_counts=given_batch.word_counts[:1],
         first_piece=given_batch.first_piece[:2],
         last_piece=given_batch.last_piece[:2],
-        spans=Spans(NOTHING, NOTHING, NOTHING),
-        golds=Golds(NOTHING, NOTHING),
-        word_offset=given_batch.word_offset[:1],
-        document=given_batch.document[:1],
     )
     torch.testing.assert_close(encoder(alone).start, encoder(given_batch).start[:2], atol=1e-5, rtol=0)
+
+
+def whole_model(settings: Settings) -> SpanModel:
+    pieces = PieceEncoder(tiny.tokenizer())
+    return build(settings, tiny.backbone(20), labels=LabelSpace(("Cell", "Gene")), pieces=pieces)
 
 
 @pytest.mark.parametrize("pooling", ["ends", "first", "mean", "max"])
 def test_a_whole_model_needs_tensors_only(pooling: Pooling) -> None:
     settings = tiny.settings(encoder={"name": "minilm", "pooling": pooling})
-    network = build(settings, tiny.backbone(20), types=2)
-    assert network(batch()).shape == (4, 3)
-    assert network.losses(batch())["spans"].ndim == 0
+    network = whole_model(settings)
+    assert network.predict(batch()).first.ndim == 1
+    assert network.losses(batch(), ["spans"])["spans"].ndim == 0
 
 
 def test_every_parameter_of_a_model_has_one_role_and_learns() -> None:
-    network = build(tiny.settings(), tiny.backbone(20), types=2)
-    network.losses(batch())["spans"].backward()
+    network = whole_model(tiny.settings(auxiliaries={"tagger": {"kind": "crf"}}))
+    losses = network.losses(batch(), network.terms)
+    (losses["spans"] + losses["tags"]).backward()
     roles = network.roles()
     named = [name for parameters in roles.values() for name, _ in parameters]
     assert sorted(named) == sorted(name for name, _ in network.named_parameters())
     assert all(name.startswith("encoder.") for name, _ in roles["encoder"])
+    assert all(name.startswith("tagger.") for name, _ in roles["auxiliary"])
     assert all(parameter.grad is not None for parameters in roles.values() for _, parameter in parameters)

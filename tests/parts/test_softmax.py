@@ -9,8 +9,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwright.batches.batch import Golds
+from batching import batch_of
+from spanwright.batches.batch import Batch
+from spanwright.parts.representations.vectors import SpanVectors
 from spanwright.parts.scorers.softmax import Softmax, SoftmaxSettings
+from spanwright.parts.states import WordStates
 
 TYPES = 3
 
@@ -20,9 +23,15 @@ def scorer(**changes: object) -> Softmax:
     return Softmax(SoftmaxSettings(**changes), vector_size=4, types=TYPES)
 
 
-def golds(pairs: list[tuple[int, int]]) -> Golds:
-    rows = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2)
-    return Golds(span=rows[:, 0], type=rows[:, 1])
+def batch(spans: int, pairs: list[tuple[int, int]], windows: int = 1) -> Batch:
+    """Spans of one word each, all in the first window, with (span, type) golds."""
+    return batch_of([spans, *[0] * (windows - 1)], [(0, span, span) for span in range(spans)], pairs)
+
+
+def vectors_of(rows: torch.Tensor) -> tuple[SpanVectors, WordStates, Batch]:
+    nothing = rows[:0]
+    states = WordStates(nothing, nothing, nothing)
+    return SpanVectors(rows, nothing, None, None), states, batch(len(rows), [])
 
 
 def naive_total(logits: list[list[float]], pairs: list[tuple[int, int]]) -> float:
@@ -48,50 +57,53 @@ def test_the_loss_equals_a_naive_sum_divided_as_asked(
     )
     total = naive_total(logits, pairs)
     for reduction, divisor in (("windows", windows), ("spans", len(logits))):
-        loss = scorer(reduction=reduction).loss(torch.tensor(logits), golds(pairs), windows)
+        loss = scorer(reduction=reduction).losses(torch.tensor(logits), batch(len(logits), pairs, windows))[
+            "spans"
+        ]
         assert loss.item() == pytest.approx(total / divisor, rel=1e-4, abs=1e-5)
 
 
 @pytest.mark.parametrize("reduction", ["windows", "spans"])
 def test_without_golds_every_span_is_a_negative(reduction: str) -> None:
     logits = torch.tensor([[2.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
-    loss = scorer(reduction=reduction).loss(logits, golds([]), 2)
+    loss = scorer(reduction=reduction).losses(logits, batch(2, [], 2))["spans"]
     assert loss.item() == pytest.approx(naive_total(logits.tolist(), []) / 2, rel=1e-5)
 
 
 def test_of_several_types_on_a_span_the_last_is_learnt() -> None:
     logits = torch.tensor([[0.0, 1.0, 2.0, 3.0]])
-    loss = scorer().loss(logits, golds([(0, 2), (0, 0)]), 1)
+    loss = scorer().losses(logits, batch(1, [(0, 2), (0, 0)]))["spans"]
     assert loss.item() == pytest.approx(naive_total(logits.tolist(), [(0, 0)]), rel=1e-5)
 
 
 @pytest.mark.parametrize("reduction", ["windows", "spans"])
 def test_the_loss_of_no_spans_is_zero(reduction: str) -> None:
-    loss = scorer(reduction=reduction).loss(torch.zeros(0, TYPES + 1), golds([]), 1)
+    loss = scorer(reduction=reduction).losses(torch.zeros(0, TYPES + 1), batch(0, []))["spans"]
     assert loss.item() == 0
 
 
 @given(rows)
 def test_predictions_are_the_spans_whose_best_class_is_a_type(logits: list[list[float]]) -> None:
     tensor = torch.tensor(logits)
-    found = scorer().predict(tensor)
+    found = scorer().predict(tensor, batch(len(tensor), []))
     expected = []
     for span, row in enumerate(tensor.tolist()):
         best = max(range(TYPES + 1), key=lambda place: (row[place], -place))
         if best:
             share = math.exp(row[best]) / sum(math.exp(value) for value in row)
             expected.append((span, best - 1, pytest.approx(share, rel=1e-4)))
-    columns = found.span.tolist(), found.type.tolist(), found.confidence.tolist()
+    assert torch.equal(found.first, found.last) and torch.equal(found.rank, found.confidence)
+    columns = found.first.tolist(), found.type.tolist(), found.confidence.tolist()
     assert list(zip(*columns, strict=True)) == expected
 
 
 def test_of_spans_that_are_no_entities_nothing_is_predicted() -> None:
-    found = scorer().predict(torch.tensor([[5.0, 0.0, 0.0, 0.0]] * 3))
-    assert len(found.span) == len(found.type) == len(found.confidence) == 0
+    found = scorer().predict(torch.tensor([[5.0, 0.0, 0.0, 0.0]] * 3), batch(3, []))
+    assert len(found.first) == len(found.type) == len(found.confidence) == 0
 
 
 def test_no_spans_give_no_predictions() -> None:
-    assert len(scorer().predict(torch.zeros(0, TYPES + 1)).span) == 0
+    assert len(scorer().predict(torch.zeros(0, TYPES + 1), batch(0, [])).first) == 0
 
 
 def test_hidden_layers_stand_between_vectors_and_classes() -> None:
@@ -105,12 +117,12 @@ def test_hidden_layers_stand_between_vectors_and_classes() -> None:
     hidden = vectors
     for weight, bias in zip(weights[:-2:2], weights[1:-2:2], strict=True):
         hidden = (hidden @ weight.T + bias).clamp(min=0)
-    torch.testing.assert_close(part(vectors), hidden @ weights[-2].T + weights[-1])
+    torch.testing.assert_close(part(*vectors_of(vectors)), hidden @ weights[-2].T + weights[-1])
 
 
 def test_dropout_of_hidden_layers_acts_in_training_only() -> None:
     part = scorer(hidden=(50,), dropout=0.5)
     vectors = torch.randn(5, 4)
-    assert not torch.equal(part(vectors), part(vectors))
+    assert not torch.equal(part(*vectors_of(vectors)), part(*vectors_of(vectors)))
     part.eval()
-    assert torch.equal(part(vectors), part(vectors))
+    assert torch.equal(part(*vectors_of(vectors)), part(*vectors_of(vectors)))

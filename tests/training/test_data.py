@@ -161,7 +161,7 @@ def test_a_word_too_long_for_a_window_is_counted(model: TrainedModel) -> None:
 
 def test_golds_are_the_words_and_types_of_reachable_entities(model: TrainedModel) -> None:
     split = split_of(model, document(words(2, 4, "Gene"), words(0, 1, "Cell"), words(5, 6, "Drug")))
-    assert split.golds[0].tolist() == [[0, 0, 0], [2, 3, 1]]
+    assert split.golds[0].tolist() == [[0, 0, 0, 1], [2, 3, 1, 1]]
 
 
 def test_plain_values_hold_every_count_and_the_ceiling(model: TrainedModel) -> None:

@@ -68,26 +68,25 @@ def test_a_term_with_the_weight_zero_is_left_out() -> None:
     assert weights(ObjectiveSettings(weights={"tags": 0.0})) == {"spans": 1.0, "words": 1.0}
 
 
-def test_a_convex_objective_gives_the_spans_what_the_others_leave() -> None:
+def test_a_convex_objective_gives_the_span_terms_what_auxiliaries_leave() -> None:
     settings = ObjectiveSettings(weights={"tags": 0.3, "words": 0.1}, convex=True)
-    assert weights(settings) == {"spans": pytest.approx(0.6), "tags": 0.3, "words": 0.1}
+    assert weights(settings) == {"spans": pytest.approx(0.7), "tags": 0.3, "words": pytest.approx(0.07)}
 
 
 def test_a_convex_objective_can_leave_nothing_to_the_spans() -> None:
-    settings = ObjectiveSettings(weights={"tags": 0.7, "words": 0.3}, convex=True)
-    assert weights(settings) == {"tags": 0.7, "words": 0.3}
+    assert weights(ObjectiveSettings(weights={"tags": 1.0}, convex=True)) == {"tags": 1.0}
 
 
 def test_a_convex_objective_with_more_than_one_to_give_is_refused() -> None:
-    settings = ObjectiveSettings(weights={"tags": 0.7, "words": 0.6}, convex=True)
+    settings = ObjectiveSettings(weights={"tags": 1.3}, convex=True)
     with pytest.raises(SettingsError, match=r"weights that sum up to 1\.3; legal is up to 1"):
         weights(settings)
 
 
-def test_a_convex_objective_refuses_a_weight_of_the_spans() -> None:
-    settings = ObjectiveSettings(weights={"spans": 0.5}, convex=True)
-    with pytest.raises(SettingsError, match="gives 'spans' what the other weights leave"):
-        check_terms(settings, TERMS)
+@pytest.mark.parametrize("terms", [{"spans"}, {"tags"}])
+def test_a_convex_objective_needs_spans_and_an_auxiliary(terms: set[str]) -> None:
+    with pytest.raises(SettingsError, match="needs span terms and an auxiliary one; this model has"):
+        check_terms(ObjectiveSettings(convex=True), terms)
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_what_settings_say_is_not_decided_anew(tiny_encoder: str) -> None:
 def test_the_same_seed_gives_the_same_fresh_weights_and_another_gives_others(tiny_encoder: str) -> None:
     def fresh(seed: int) -> list[float]:
         setup = set_up(making.settings(tiny_encoder, f"training.seed={seed}"), TRAIN, DEV, [])
-        return setup.model.network.scorer.layers[-1].weight.flatten().tolist()
+        return setup.model.network.spans.scorer.layers[-1].weight.flatten().tolist()
 
     assert fresh(3) == fresh(3) != fresh(4)
 

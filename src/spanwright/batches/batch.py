@@ -44,6 +44,30 @@ class Golds:
 
 
 @dataclass(frozen=True, slots=True)
+class Mentions:
+    """All gold entities that a window shows, also those too wide, cut by its border or owned by another.
+
+    Parts that judge words instead of spans need them: the first word of an entity that a window cuts is still
+    the first word of an entity.
+    """
+
+    window: Tensor
+    """(mentions,): the window of each mention; an entity in two windows is two mentions."""
+    first: Tensor
+    """(mentions,): packed position of its first visible word."""
+    last: Tensor
+    """(mentions,): packed position of its last visible word (inclusive)."""
+    type: Tensor
+    """(mentions,): type ids."""
+    starts: Tensor
+    """(mentions,): True where the first visible word is the entity's first word."""
+    ends: Tensor
+    """(mentions,): True where the last visible word is the entity's last word."""
+    outermost: Tensor
+    """(mentions,): True for entities that cover their words alone: the layer that tags can express."""
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Windows that go through the model together."""
 
@@ -60,10 +84,26 @@ class Batch:
     spans: Spans
     golds: Golds
     """Empty outside training."""
+    mentions: Mentions
+    """Empty outside training."""
     word_offset: Tensor
     """(windows,): add it to a packed position to get the word's position in its document."""
     document: Tensor
     """(windows,): position of each window's document in the list that was prepared."""
+    owned_sums: Tensor
+    """(windows, 2): a window owns the spans whose first + last + 1, in words of the document, lies above the
+    first number and not above the second."""
+
+    @property
+    def window_of_word(self) -> Tensor:
+        """(words,): the window of each packed word."""
+        windows = torch.arange(len(self.word_counts), device=self.word_counts.device)
+        return windows.repeat_interleave(self.word_counts)
+
+    def owns(self, window: Tensor, first: Tensor, last: Tensor) -> Tensor:
+        """Mask of the spans, given by window and packed words, that their window owns."""
+        sums = first + last + 1 + 2 * self.word_offset[window]
+        return (sums > self.owned_sums[window, 0]) & (sums <= self.owned_sums[window, 1])
 
     def to(self, device: torch.device) -> Batch:
         """The batch on a device; itself when it is there already."""

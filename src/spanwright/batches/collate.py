@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from spanwright.batches.batch import Batch, Golds, Spans
+from spanwright.batches.batch import Batch, Golds, Mentions, Spans
 from spanwright.batches.pieces import Integers, PieceEncoder
 from spanwright.batches.prepare import PreparedDocument
 from spanwright.batches.windows import NO_LOWER_BOUND, NO_UPPER_BOUND, Window
 
-NO_GOLDS: Integers = np.zeros((0, 3), dtype=np.int64)
+NO_GOLDS: Integers = np.zeros((0, 4), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def collate(
     golds: Sequence[Integers] | None = None,
     sampling: Sampling | None = None,
 ) -> Batch:
-    """Make a batch of windows; `golds` holds the gold words (golds, 3) of each document."""
+    """Make a batch of windows; `golds` holds the gold rows (golds, 4) of each document."""
     ids, mask, first_piece, last_piece = _pieces(windows, documents, encoder)
     layout = _layout(windows)
     spans, cells = _candidates(windows, layout, width_limit)
@@ -52,8 +52,10 @@ def collate(
         last_piece=torch.from_numpy(last_piece),
         spans=Spans(*(torch.from_numpy(column) for column in spans)),
         golds=Golds(torch.from_numpy(positions), torch.from_numpy(rows[:, 2].copy())),
+        mentions=_mentions(windows, layout, golds),
         word_offset=torch.from_numpy(layout.word_offset),
         document=torch.tensor([window.document for window in windows]),
+        owned_sums=torch.tensor([(window.own_above, window.own_to) for window in windows]),
     )
 
 
@@ -118,15 +120,36 @@ def _candidates(
 def _gold_rows(
     windows: Sequence[Window], layout: _Layout, golds: Sequence[Integers] | None, width_limit: int
 ) -> Integers:
-    """(golds, 3) packed first word, packed last word and type of the golds that are candidates."""
+    """(golds, 4): gold rows of the candidates, in packed words."""
     if golds is None:
         return NO_GOLDS
     parts = [NO_GOLDS]
     for window, offset in zip(windows, layout.word_offset, strict=True):
         rows = golds[window.document]
         owned = window.owns(rows[:, 0], rows[:, 1]) & (rows[:, 1] - rows[:, 0] < width_limit)
-        parts.append(rows[owned] - np.asarray([offset, offset, 0]))
+        parts.append(rows[owned] - np.asarray([offset, offset, 0, 0]))
     return np.concatenate(parts)
+
+
+def _mentions(windows: Sequence[Window], layout: _Layout, golds: Sequence[Integers] | None) -> Mentions:
+    """What each window shows of the golds, whichever window owns them."""
+    parts = [np.zeros((0, 7), dtype=np.int64)]
+    if golds is not None:
+        for number, (window, offset) in enumerate(zip(windows, layout.word_offset, strict=True)):
+            parts.append(_visible(golds[window.document], window, number, int(offset)))
+    columns = torch.from_numpy(np.concatenate(parts)).unbind(1)
+    return Mentions(*columns[:4], *(column.bool() for column in columns[4:]))
+
+
+def _visible(rows: Integers, window: Window, number: int, offset: int) -> Integers:
+    """(mentions, 7): the columns of `Mentions` for the golds of a document that a window shows."""
+    seen = rows[(rows[:, 1] >= window.first) & (rows[:, 0] < window.end)]
+    first = np.maximum(seen[:, 0], window.first)
+    last = np.minimum(seen[:, 1], window.end - 1)
+    whole = (first == seen[:, 0], last == seen[:, 1])
+    return np.column_stack(
+        [np.full(len(seen), number), first - offset, last - offset, seen[:, 2], *whole, seen[:, 3]]
+    )
 
 
 def _lookup(cells: Integers, rows: Integers, width_limit: int) -> Integers:

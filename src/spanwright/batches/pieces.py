@@ -22,6 +22,10 @@ _LONGEST_WORD = 2_000
 """Characters of a word that are encoded; of a longer one, the two ends: no encoder sees more pieces."""
 
 
+_START_MARKERS = ("[unused1]", "<extra_id_0>", "[MASK]", "<mask>", "[UNK]", "<unk>")
+_END_MARKERS = ("[unused2]", "<extra_id_1>", "[MASK]", "<mask>", "[UNK]", "<unk>")
+
+
 class PieceEncoder:
     """Turns words into piece ids, and knows the special pieces around a window."""
 
@@ -33,6 +37,8 @@ class PieceEncoder:
         self.prefix, self.suffix = _special_pieces(tokenizer)
         self.padding = _first_known(tokenizer, "[PAD]", "<pad>", "<|padding|>", "</s>")
         self.unknown = _first_known(tokenizer, "[UNK]", "<unk>", "<|endoftext|>", "</s>")
+        self.markers = (_first_known(tokenizer, *_START_MARKERS), _first_known(tokenizer, *_END_MARKERS))
+        """Pieces that text hardly ever has, to put around a mention."""
         self._space_matters = _pieces(tokenizer, " a") != _pieces(tokenizer, "a")
         self._cache: dict[str, tuple[int, ...]] = {}
 
@@ -58,6 +64,10 @@ class PieceEncoder:
         counts = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
         ids = np.fromiter(chain.from_iterable(pieces), dtype=np.int64, count=int(counts.sum()))
         return ids, counts
+
+    def encode_text(self, text: str) -> list[int]:
+        """Piece ids of a running text, such as the description of a type, without special pieces."""
+        return _pieces(self.tokenizer, text)
 
     def _keys(self, text: str, words: Sequence[tuple[int, int]]) -> list[str]:
         """The strings to encode: byte-level tokenizers see whether a blank stands before a word."""

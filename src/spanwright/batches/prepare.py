@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from spanwright.batches.pieces import Integers, PieceEncoder
 from spanwright.batches.windows import Window, cut_windows, fit_counts
@@ -110,7 +111,7 @@ class GoldWords:
     """The entities of a document as words, and those that words cannot express."""
 
     rows: Integers
-    """(golds, 3): first word, last word, type id."""
+    """(golds, 4): first word, last word, type id, and 1 for those of the outermost layer."""
     cutting: tuple[Entity, ...]
     """Entities whose border lies inside a word."""
     discontinuous: tuple[Entity, ...]
@@ -137,4 +138,20 @@ def gold_words(prepared: PreparedDocument, labels: LabelSpace) -> GoldWords:
         else:
             rows.append((first, last, labels.ids[entity.type]))
     unique = np.unique(np.asarray(rows, dtype=np.int64).reshape(-1, 3), axis=0)
-    return GoldWords(unique, tuple(cutting), tuple(discontinuous), tuple(unknown))
+    layered = np.column_stack([unique, outermost(unique)])
+    return GoldWords(layered, tuple(cutting), tuple(discontinuous), tuple(unknown))
+
+
+def outermost(rows: Integers) -> npt.NDArray[np.bool_]:
+    """(golds,): mask of a layer without overlaps, from rows of first word, last word and type.
+
+    From left to right, the widest entity that begins behind the last one kept; of two types on one span the
+    lower id. Everything inside, and the right one of two that cross, stays outside the layer.
+    """
+    kept = np.zeros(len(rows), dtype=bool)
+    behind = -1
+    for position in np.lexsort((rows[:, 2], -rows[:, 1], rows[:, 0])).tolist():
+        if rows[position, 0] > behind:
+            kept[position] = True
+            behind = rows[position, 1]
+    return kept

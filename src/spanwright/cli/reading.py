@@ -36,6 +36,19 @@ def parse_options(options: Sequence[str]) -> dict[str, str]:
     return parsed
 
 
+def parse_types(types: Sequence[str]) -> dict[str, str]:
+    """`NAME=description` strings as a dictionary."""
+    parsed: dict[str, str] = {}
+    for entry in types:
+        name, equals, text = (part.strip() for part in entry.partition("="))
+        if not (name and equals and text):
+            raise InputError(
+                f'--type {entry!r}: legal is NAME=description, such as --type Gene="names of genes"'
+            )
+        parsed[name] = text
+    return parsed
+
+
 def report(log: ReadingLog) -> None:
     """Tell on stderr what was noteworthy in a reading."""
     for note in log.notes:

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from spanwright.recipes import recipe_names, recipe_text
+from spanwright.recipes import overlay_names, recipe_names, recipe_text
 
 
 def recipes_command(
@@ -23,6 +23,7 @@ def recipes_command(
         typer.echo(recipe_text(name), nl=False)
         return
     table = Table("recipe", "what it is", box=None)
-    for entry in recipe_names():
-        table.add_row(entry, tomllib.loads(recipe_text(entry)).get("description", ""))
+    for recipe in recipe_names():
+        for entry in (recipe, *overlay_names(recipe)):
+            table.add_row(entry, tomllib.loads(recipe_text(entry)).get("description", ""))
     Console().print(table)

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, parse_types, report
 from spanwright.corpora.files import FORMATS, named, stream, write, write_stream, writer_for
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.lines import Undecodable, decode_lines
@@ -40,6 +40,14 @@ def tag_command(
     ] = None,
     input_format: Annotated[str | None, typer.Option(help=f"Format of the inputs: {FORMAT_HELP}.")] = None,
     option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    type: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=TEXT",
+            help='A type to look for by its description, such as --type Gene="names of genes"; '
+            "may be repeated. Only for models that read descriptions (recipe binder).",
+        ),
+    ] = None,
     lossy: Annotated[
         bool, typer.Option("--lossy", help="Leave out what the output format cannot express.")
     ] = False,
@@ -49,12 +57,15 @@ def tag_command(
     Example: spanwright tag runs/plain/model abstracts/*.txt --out tagged.jsonl
     """
     paths = _expand(inputs)
+    described = parse_types(type or ())
     to_stream = out == STANDARD_STREAM
     target = named(format or "jsonl") if to_stream else writer_for(Path(out), format)
 
     from spanwright.predicting.tagger import load
 
     tagger = load(model)
+    if described:
+        tagger = tagger.with_types(described)
     log = ReadingLog()
     losses: list[str] = []
     with Progress(*_COLUMNS, console=Console(stderr=True)) as progress:

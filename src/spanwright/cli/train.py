@@ -20,6 +20,10 @@ def train_command(
     encoder: Annotated[
         str | None, typer.Option(help="Encoder: minilm, a folder, or a Hugging Face id.")
     ] = None,
+    descriptions: Annotated[
+        str | None,
+        typer.Option(help="Texts about the types: a TOML or JSON file, or a shipped name (recipe binder)."),
+    ] = None,
     changes: Annotated[
         list[str] | None,
         typer.Option("--set", help="A setting as key=value, such as training.epochs=3; may be repeated."),
@@ -44,6 +48,7 @@ def train_command(
 
     # As a string of TOML: a folder may be called 2024.
     named = [f"encoder.name={json.dumps(encoder)}"] if encoder else []
+    named += [f"labels.descriptions={json.dumps(descriptions)}"] if descriptions else []
     settings = load_settings(recipe, [*named, *(changes or [])])
     with TrainingView() as view:
         result = run(

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import InputError, MissingExtraError, ModelError
+from spanwright.parts.dropout import QuickDropout, attention
 
 DEFAULT = "minilm"
+_ATTENTION = "spanwright"
+"""The name under which transformers knows our attention."""
 _POSITIONS_BEHIND_PADDING = frozenset(
     ("roberta", "xlm-roberta", "camembert", "mpnet", "data2vec-text", "xmod")
 )
@@ -35,7 +38,7 @@ def load_pretrained(name: str, dropout: float | None = None) -> tuple[nn.Module,
             f"encoder {name!r} cannot be loaded: {reason} Legal are {DEFAULT!r} (extra minilm), "
             f"a folder with config.json, weights and tokenizer.json, or a Hugging Face id (needs network)"
         ) from None
-    return _without_pooler(backbone), pieces
+    return _prepared(backbone), pieces
 
 
 def from_config(config: dict[str, Any]) -> nn.Module:
@@ -47,7 +50,7 @@ def from_config(config: dict[str, Any]) -> nn.Module:
     cleaned = {key: value for key, value in config.items() if key not in ("auto_map", "model_type")}
     settings = transformers.AutoConfig.for_model(kind, **cleaned)
     backbone = transformers.AutoModel.from_config(settings, trust_remote_code=False, dtype=torch.float32)
-    return _without_pooler(backbone)
+    return _prepared(backbone)
 
 
 def default_folder() -> str:
@@ -90,8 +93,48 @@ def _load_pieces(source: str, transformers: Any) -> PieceEncoder:
     return PieceEncoder(tokenizer.backend_tokenizer)
 
 
-def _without_pooler(backbone: nn.Module) -> nn.Module:
-    """Span models read states; a pooler would only cost time and hold weights that never learn."""
+def _prepared(backbone: nn.Module) -> nn.Module:
+    """A backbone without pooler, and with dropout that costs little.
+
+    Span models read states; a pooler would only cost time and hold weights that never learn.
+    """
     if getattr(backbone, "pooler", None) is not None:
         backbone.register_module("pooler", None)
+    for module in list(backbone.modules()):
+        for name, child in module.named_children():
+            if type(child) is nn.Dropout:
+                module.register_module(name, QuickDropout(child.p))
+    _quicken_attention(backbone)
     return backbone
+
+
+def _quicken_attention(backbone: Any) -> None:
+    """Use attention with cheap dropout while training; a backbone with attention of its own keeps it."""
+    if backbone.config._attn_implementation != "sdpa" or not backbone._can_set_attn_implementation():
+        return
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+    from transformers.masking_utils import sdpa_mask
+
+    def forward(
+        module: nn.Module,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attention_mask: Tensor | None,
+        dropout: float = 0.0,
+        scaling: float | None = None,
+        **others: Any,
+    ) -> tuple[Tensor, None]:
+        if dropout == 0.0 or query.device.type != "cpu":
+            settings = {"dropout": dropout, "scaling": scaling, **others}
+            stock: tuple[Tensor, None] = sdpa_attention_forward(
+                module, query, key, value, attention_mask, **settings
+            )
+            return stock
+        mixed = attention(query, key, value, attention_mask, probability=dropout, scale=scaling)
+        return mixed.transpose(1, 2).contiguous(), None
+
+    AttentionInterface.register(_ATTENTION, forward)
+    AttentionMaskInterface.register(_ATTENTION, sdpa_mask)
+    backbone.set_attn_implementation(_ATTENTION)

@@ -2,23 +2,94 @@
 
 from __future__ import annotations
 
+import copy
+
 from torch import nn
 
+from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import SettingsError
+from spanwright.labels import LabelSpace
+from spanwright.parts.auxiliaries.tagger import WordTagger
 from spanwright.parts.encoder import Encoder
-from spanwright.parts.model import SpanModel
-from spanwright.parts.representations.endpoints import Endpoints
+from spanwright.parts.model import SpanHead, SpanModel
+from spanwright.parts.representations.composed import Composed
+from spanwright.parts.scorers.bi_encoder import BiEncoder, BiEncoderSettings, TypeSource
 from spanwright.parts.scorers.softmax import Softmax
+from spanwright.parts.type_vectors import (
+    AtomicTypes,
+    DescribedTypes,
+    PrototypeTypes,
+    TextReader,
+    described,
+    prototypes,
+)
 from spanwright.settings import Settings
 
 
-def build(settings: Settings, backbone: nn.Module, *, types: int) -> SpanModel:
+def build(settings: Settings, backbone: nn.Module, *, labels: LabelSpace, pieces: PieceEncoder) -> SpanModel:
     """Wire the parts that resolved settings name around a backbone."""
-    width_limit = resolved_width_limit(settings)
     encoder = Encoder(backbone, settings.encoder.pooling)
-    representation = Endpoints(settings.representation, state_width=encoder.width, width_limit=width_limit)
-    scorer = Softmax(settings.scorer, vector_size=representation.size, types=types)
-    return SpanModel(encoder=encoder, representation=representation, scorer=scorer)
+    tagging = settings.auxiliaries.tagger
+    return SpanModel(
+        encoder=encoder,
+        spans=_span_head(settings, encoder, labels, pieces) if settings.has_spans else None,
+        tagger=WordTagger(tagging, state_width=encoder.width, types=len(labels)) if tagging else None,
+        output=settings.output,
+    )
+
+
+def _span_head(settings: Settings, encoder: Encoder, labels: LabelSpace, pieces: PieceEncoder) -> SpanHead:
+    representation = Composed(
+        settings.representation, state_width=encoder.width, width_limit=resolved_width_limit(settings)
+    )
+    if settings.scorer.kind == "softmax":
+        softmax = Softmax(settings.scorer, vector_size=representation.size, types=len(labels))
+        return SpanHead(representation=representation, scorer=softmax)
+    if settings.scorer.kind == "none":
+        raise SettingsError("scorer.kind is 'none': this model has no spans to score")
+    bi_encoder = BiEncoder(
+        settings.scorer,
+        source=_type_source(settings.scorer, encoder, labels, pieces),
+        types=len(labels),
+        state_width=encoder.width,
+        vector_size=representation.size,
+    )
+    return SpanHead(representation=representation, scorer=bi_encoder)
+
+
+def _type_source(
+    settings: BiEncoderSettings, encoder: Encoder, labels: LabelSpace, pieces: PieceEncoder
+) -> TypeSource:
+    if settings.types == "atomic":
+        return AtomicTypes(len(labels), encoder.width)
+    backbone = encoder.backbone if settings.share_encoder else copy.deepcopy(encoder.backbone)
+    reader = TextReader(backbone, shared=settings.share_encoder)
+    if settings.types == "prototypes":
+        return _prototype_types(reader, labels, pieces)
+    return DescribedTypes(reader, described(labels.texts, pieces, backbone))
+
+
+def _prototype_types(reader: TextReader, labels: LabelSpace, pieces: PieceEncoder) -> PrototypeTypes:
+    instances = [instance for own in labels.prototypes for instance in own]
+    return PrototypeTypes(reader, prototypes(instances, pieces), [len(own) for own in labels.prototypes])
+
+
+def with_types(network: SpanModel, labels: LabelSpace, pieces: PieceEncoder) -> SpanModel:
+    """A bi-encoder model with the same weights that looks for other types, by their descriptions."""
+    scorer = network.spans.scorer if network.spans is not None else None
+    if not isinstance(scorer, BiEncoder) or not isinstance(scorer.source, DescribedTypes):
+        raise SettingsError(
+            "this model cannot meet new types: only a bi-encoder that reads descriptions can "
+            "(recipe binder, with scorer.types 'guidelines' or 'keywords')"
+        )
+    assert network.spans is not None
+    reader = scorer.source.reader
+    texts = described(labels.texts, pieces, network.encoder.backbone)
+    head = SpanHead(
+        representation=network.spans.representation,
+        scorer=scorer.with_source(DescribedTypes(reader, texts)),
+    )
+    return SpanModel(encoder=network.encoder, spans=head, tagger=None, output="spans").eval()
 
 
 def resolved_width_limit(settings: Settings) -> int:

@@ -1,10 +1,10 @@
 """Decoding: which of the predicted spans of a document become its entities.
 
 - `nested` keeps them all.
-- `flat` keeps the most confident of any two that share a word.
-- `non-crossing` keeps the most confident of any two that overlap without one lying inside the other.
+- `flat` keeps the higher ranked of any two that share a word.
+- `non-crossing` keeps the higher ranked of any two that overlap without one lying inside the other.
 
-The rule is greedy: take predictions from the most to the least confident and keep each that conflicts with
+The rule is greedy: take predictions from the highest to the lowest rank and keep each that conflicts with
 none kept before. What is kept is noted by word, so a span costs its width, however many there are.
 """
 
@@ -20,17 +20,17 @@ Integers = npt.NDArray[np.int64]
 
 
 def decode(
-    first: Integers, last: Integers, type: Integers, confidence: npt.NDArray[np.float64], rule: Decoding
+    first: Integers, last: Integers, type: Integers, rank: npt.NDArray[np.float64], rule: Decoding
 ) -> Integers:
     """Positions of the predictions to keep, in order of their first word and width.
 
-    `first` and `last` are words of one document (inclusive). Ties in confidence are broken by the longer
+    `first` and `last` are words of one document (inclusive). Ties in rank are broken by the longer
     span, then the leftmost, then the lower type id, so that the order of predictions does not matter.
     """
     reading_order = np.lexsort((type, last, first))
     if rule == "nested" or len(first) < 2:
         return reading_order
-    by_rank = np.lexsort((type, first, first - last, -confidence))
+    by_rank = np.lexsort((type, first, first - last, -rank))
     keep = _keep_disjoint if rule == "flat" else _keep_non_crossing
     start, end = first[by_rank] - first.min(), last[by_rank] - first.min()
     kept = np.zeros(len(first), dtype=bool)
@@ -39,7 +39,7 @@ def decode(
 
 
 def _keep_disjoint(first: list[int], last: list[int]) -> list[bool]:
-    """Which spans are kept; spans are given from the most to the least confident."""
+    """Which spans are kept; spans are given from the highest to the lowest rank."""
     kept: list[bool] = []
     taken = bytearray(max(last) + 1)
     for start, end in zip(first, last, strict=True):
@@ -51,7 +51,7 @@ def _keep_disjoint(first: list[int], last: list[int]) -> list[bool]:
 
 
 def _keep_non_crossing(first: list[int], last: list[int]) -> list[bool]:
-    """Which spans are kept; spans are given from the most to the least confident."""
+    """Which spans are kept; spans are given from the highest to the lowest rank."""
     kept: list[bool] = []
     words = max(last) + 1
     furthest_end = [-1] * words  # of the kept spans that start at a word

@@ -1,46 +1,93 @@
-"""`SpanModel`: encoder, representation and scorer in a row."""
+"""`SpanModel`: an encoder, span scores, and the auxiliaries that learn with them."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal
 
 from torch import Tensor, nn
 
 from spanwright.batches.batch import Batch
+from spanwright.parts.auxiliaries.tagger import WordTagger
 from spanwright.parts.encoder import Encoder
 from spanwright.parts.predictions import Predictions
-from spanwright.parts.representations.endpoints import Endpoints
+from spanwright.parts.representations.composed import Composed
+from spanwright.parts.scorers.bi_encoder import BiEncoder
 from spanwright.parts.scorers.softmax import Softmax
+from spanwright.parts.states import WordStates
+
+Output = Literal["spans", "tags"]
+TAGS = "tags"
+"""The loss term of the tagger."""
+
+Roles = dict[str, list[tuple[str, nn.Parameter]]]
+
+
+class SpanHead(nn.Module):
+    """Span vectors and their scores."""
+
+    def __init__(self, *, representation: Composed, scorer: Softmax | BiEncoder) -> None:
+        super().__init__()
+        self.representation = representation
+        self.scorer = scorer
+
+    def losses(self, states: WordStates, batch: Batch) -> dict[str, Tensor]:
+        """The loss terms of the scorer by name."""
+        scores = self.scorer(self.representation(states, batch.spans), states, batch)
+        return self.scorer.losses(scores, batch)
+
+    def predict(self, states: WordStates, batch: Batch) -> Predictions:
+        """The candidate spans taken for entities."""
+        scores = self.scorer(self.representation(states, batch.spans), states, batch)
+        return self.scorer.predict(scores, batch)
 
 
 class SpanModel(nn.Module):
-    """Scores the candidate spans of a batch."""
+    """Finds entities as spans, as tags of words, or learns both and answers with one of them."""
 
-    def __init__(self, *, encoder: Encoder, representation: Endpoints, scorer: Softmax) -> None:
+    def __init__(
+        self, *, encoder: Encoder, spans: SpanHead | None, tagger: WordTagger | None, output: Output
+    ) -> None:
         super().__init__()
         self.encoder = encoder
-        self.representation = representation
-        self.scorer = scorer
+        self.spans = spans
+        self.tagger = tagger
+        self.output = output
 
     @property
     def terms(self) -> set[str]:
         """Names of the loss terms."""
-        return {"spans"}
+        tags = {TAGS} if self.tagger is not None else set()
+        return tags | (self.spans.scorer.terms if self.spans is not None else set())
 
-    def forward(self, batch: Batch) -> Tensor:
-        """Scores of the candidate spans, in the form of the scorer."""
-        scores: Tensor = self.scorer(self.representation(self.encoder(batch), batch.spans))
-        return scores
-
-    def losses(self, batch: Batch) -> dict[str, Tensor]:
-        """The terms of the training objective by name."""
-        return {"spans": self.scorer.loss(self(batch), batch.golds, len(batch.word_counts))}
+    def losses(self, batch: Batch, terms: Collection[str]) -> dict[str, Tensor]:
+        """The terms of the training objective by name; a head none of whose terms is asked for stays idle."""
+        states = self.encoder(batch)
+        losses: dict[str, Tensor] = {}
+        if self.tagger is not None and TAGS in terms:
+            losses[TAGS] = self.tagger.loss(self.tagger(states), batch)
+        if self.spans is not None and self.spans.scorer.terms & set(terms):
+            losses |= self.spans.losses(states, batch)
+        return losses
 
     def predict(self, batch: Batch) -> Predictions:
-        """The candidate spans taken for entities."""
-        return self.scorer.predict(self(batch))
+        """The spans taken for entities."""
+        states = self.encoder(batch)
+        if self.output == "tags":
+            assert self.tagger is not None  # build() sees to it
+            return self.tagger.predict(self.tagger(states), batch)
+        assert self.spans is not None
+        return self.spans.predict(states, batch)
 
-    def roles(self) -> dict[str, list[tuple[str, nn.Parameter]]]:
+    def roles(self) -> Roles:
         """Parameters by role; each role has its own learning rate."""
-        groups: dict[str, list[tuple[str, nn.Parameter]]] = {"encoder": [], "head": []}
+        groups: Roles = {"encoder": [], "head": [], "auxiliary": []}
         for name, parameter in self.named_parameters():
-            groups["encoder" if name.startswith("encoder.") else "head"].append((name, parameter))
-        return groups
+            groups[self._role(name)].append((name, parameter))
+        return {role: named for role, named in groups.items() if named}
+
+    def _role(self, name: str) -> str:
+        # The type encoder of a bi-encoder is a backbone too, and learns at the rate of one.
+        if name.startswith("encoder.") or ".backbone." in name:
+            return "encoder"
+        return "auxiliary" if name.startswith("tagger.") and self.spans is not None else "head"

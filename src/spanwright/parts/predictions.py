@@ -11,9 +11,15 @@ from torch import Tensor
 class Predictions:
     """Spans that a scorer takes for entities. A span may stand here once per type."""
 
-    span: Tensor
-    """(predictions,): positions in the batch's candidate list."""
+    window: Tensor
+    """(predictions,): the window of each span."""
+    first: Tensor
+    """(predictions,): packed position of its first word."""
+    last: Tensor
+    """(predictions,): packed position of its last word (inclusive)."""
     type: Tensor
     """(predictions,): type ids."""
     confidence: Tensor
-    """(predictions,): comparable within a document, from 0 to 1."""
+    """(predictions,): how sure the scorer is, from 0 to 1."""
+    rank: Tensor
+    """(predictions,): of two spans that exclude each other, the one with the higher rank stays."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import overload
 
@@ -13,6 +13,7 @@ from spanwright import artifact
 from spanwright.batches.batch import Batch
 from spanwright.batches.collate import collate
 from spanwright.batches.order import by_length
+from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import PreparedDocument, prepare, window_lengths, windows_of
 from spanwright.parts.decoding import decode
 from spanwright.text import Document, Entity
@@ -53,6 +54,14 @@ class Tagger:
             return self._tag_chunk([_as_document(source, 0)])[0]
         return self._tag_stream(source)
 
+    def with_types(self, descriptions: Mapping[str, str]) -> Tagger:
+        """A tagger that also looks for types the model was not trained on, by name and description.
+
+        Only models that read descriptions can (recipe `binder`). How well this works depends on what the
+        model has learnt to compare; see docs/binder.md.
+        """
+        return Tagger(self.model.with_types(descriptions))
+
     def _tag_stream(self, source: Iterable[str | Document]) -> Iterator[Document]:
         chunk: list[Document] = []
         characters = 0
@@ -71,8 +80,10 @@ class Tagger:
         found = [self._predict(batch) for batch in self.batches(prepared)]
         return _with_entities(prepared, found, self.model)
 
-    def batches(self, prepared: Sequence[PreparedDocument]) -> Iterator[Batch]:
-        """The windows of prepared documents, in batches of similar length."""
+    def batches(
+        self, prepared: Sequence[PreparedDocument], golds: Sequence[Integers] | None = None
+    ) -> Iterator[Batch]:
+        """The windows of prepared documents, in batches of similar length; with gold rows where given."""
         special_count = self.model.pieces.special_count
         windows = [
             window
@@ -87,17 +98,16 @@ class Tagger:
                 prepared,
                 self.model.pieces,
                 width_limit=self._plan.width_limit,
+                golds=golds,
             )
 
     def _predict(self, batch: Batch) -> tuple[np.ndarray, ...]:
-        """Document, first word, last word, type and confidence of the predictions of a batch."""
-        predictions = self.model.network.predict(batch.to(self._device))
-        spans = batch.spans
-        chosen = predictions.span.cpu()
-        window = spans.window[chosen]
+        """Document, first word, last word, type, confidence and rank of the predictions of a batch."""
+        found = self.model.network.predict(batch.to(self._device))
+        window = found.window.cpu()
         offset = batch.word_offset[window]
-        columns = (batch.document[window], spans.first[chosen] + offset, spans.last[chosen] + offset)
-        return (*(column.numpy() for column in columns), *_arrays(predictions.type, predictions.confidence))
+        columns = (batch.document[window], found.first.cpu() + offset, found.last.cpu() + offset)
+        return _arrays(*columns, found.type, found.confidence, found.rank)
 
     @property
     def _device(self) -> torch.device:
@@ -120,13 +130,13 @@ def _with_entities(
     """Decode the predictions of all documents at once and hang them on their documents."""
     entities: list[list[Entity]] = [[] for _ in prepared]
     if found:
-        document, first, last, type_, confidence = (
+        document, first, last, type_, confidence, rank = (
             np.concatenate(column) for column in zip(*found, strict=True)
         )
         # Laid end to end, the documents' words do not overlap: one decoding serves them all.
         sizes = np.asarray([len(item.words) for item in prepared])
         shift = (np.cumsum(sizes) - sizes)[document]
-        for position in decode(first + shift, last + shift, type_, confidence, model.decoding):
+        for position in decode(first + shift, last + shift, type_, rank, model.decoding):
             words = prepared[document[position]].words
             entities[document[position]].append(
                 Entity(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ class Split:
     documents: list[PreparedDocument]
     windows: list[Window]
     golds: list[Integers]
-    """(golds, 3) first word, last word and type of each document."""
+    """The gold rows (golds, 4) of each document."""
     report: SplitReport
 
 
@@ -89,6 +89,16 @@ def prepare_split(
         split.windows.extend(windows)
         split.golds.append(golds.rows)
     return split
+
+
+def without_empty_windows(split: Split) -> Split:
+    """The split without the windows that own no gold."""
+    kept = [
+        window
+        for window in split.windows
+        if window.owns(split.golds[window.document][:, 0], split.golds[window.document][:, 1]).any()
+    ]
+    return replace(split, windows=kept)
 
 
 def _count(

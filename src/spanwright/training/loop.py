@@ -30,6 +30,7 @@ from spanwright.training.objective import check_terms, total, weights_at
 from spanwright.training.optimiser import make_optimiser, rate_factor, set_rates
 from spanwright.training.runtime import flushed_denormals
 from spanwright.training.setup import Documents, Setup, provenance, set_up
+from spanwright.training.thresholds import tune_thresholds
 from spanwright.training.watcher import Silent, Watcher
 
 Source = str | Path | Iterable[str | Path | Document]
@@ -155,7 +156,7 @@ class _Run:
         mean = 0.0
         for number, positions in enumerate(group):
             batch = self._collate(positions, self.position.batch + number)
-            loss = total(self.network.losses(batch), weights) / len(group)
+            loss = total(self.network.losses(batch, weights), weights) / len(group)
             torch.autograd.backward(loss)
             mean += loss.item()
             meter.add(int(batch.word_counts.sum()))
@@ -180,6 +181,7 @@ class _Run:
     def _score_epoch(self) -> None:
         """Score dev with the real decoder; keep the model if it is the best so far."""
         epoch = self.position.epoch
+        tune_thresholds(self.setup.model, self.setup.evaluation["dev"])
         scores = score(self.setup.model, self.setup.evaluation["dev"])
         best = scores.micro.f1 > self.position.best_f1
         self.journal.write("epoch", epoch=epoch + 1, best=best, dev=scores.to_dict())

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from spanwright.errors import SettingsError
 
-MAIN_TERM = "spans"
+AUXILIARY_TERMS = frozenset(("tags",))
+"""Terms of parts that learn beside the span scores."""
 _ROUNDING = 1e-9
 
 
@@ -78,19 +79,20 @@ class ObjectiveSettings(BaseModel):
     weights: dict[str, Weight] = Field(default_factory=dict)
     """Weight of each term; 1 for those not named."""
     convex: bool = False
-    """The weights of the other terms are taken from the span term's: `w * other + (1 - w) * spans`."""
+    """What auxiliary terms weigh is taken from the others: `w * auxiliary + (1 - w) * others`."""
     phases: tuple[Phase, ...] = ()
     """Phases in order; behind the last, all terms are on."""
 
 
 def check_terms(settings: ObjectiveSettings, terms: set[str]) -> None:
-    """Refuse weights and phases of terms that the model does not have."""
-    named = {*settings.weights, *(term for phase in settings.phases for term in phase.terms)}
+    """Refuse phases and weights (other than 0) of terms that the model does not have."""
+    weighted = {term for term, weight in settings.weights.items() if weight != 0}
+    named = {*weighted, *(term for phase in settings.phases for term in phase.terms)}
     if unknown := sorted(named - terms):
         raise SettingsError(f"objective names the terms {unknown}; this model has {sorted(terms)}")
-    if settings.convex and MAIN_TERM in settings.weights:
+    if settings.convex and not (terms & AUXILIARY_TERMS and terms - AUXILIARY_TERMS):
         raise SettingsError(
-            f"a convex objective gives {MAIN_TERM!r} what the other weights leave: do not set it"
+            f"a convex objective needs span terms and an auxiliary one; this model has {sorted(terms)}"
         )
 
 
@@ -100,7 +102,8 @@ def weights_at(
     """The weight of each term that is on, in an epoch (from 0) and at a share of the run."""
     weights = {term: _weight(settings.weights.get(term, 1.0), progress) for term in sorted(terms)}
     if settings.convex:
-        weights[MAIN_TERM] = _rest(sum(weight for term, weight in weights.items() if term != MAIN_TERM))
+        rest = _rest(sum(weights[term] for term in terms & AUXILIARY_TERMS))
+        weights |= {term: rest * weights[term] for term in terms - AUXILIARY_TERMS}
     on = _terms_on(settings.phases, epoch, terms)
     weights = {term: weight for term, weight in weights.items() if term in on and weight != 0.0}
     if not weights:
@@ -112,7 +115,7 @@ def weights_at(
 
 
 def _rest(others: float) -> float:
-    """What a convex objective leaves to the span term."""
+    """What a convex objective leaves to the span terms."""
     if others > 1 + _ROUNDING:
         raise SettingsError(f"a convex objective has weights that sum up to {others:g}; legal is up to 1")
     return max(0.0, 1 - others)

@@ -17,7 +17,8 @@ class OptimiserSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     learning_rates: dict[str, NonNegativeFloat] = Field(default_factory=dict)
-    """Learning rate of each role (`encoder`, `head`); those not named suit the encoder's width."""
+    """Learning rate of each role: `encoder`, `head` and `auxiliary`. Unless named, those of encoder and head
+    suit the encoder's width, and that of auxiliaries is the head's."""
     weight_decay: float = Field(default=0.01, ge=0)
     """On weight matrices only: biases, norms and embeddings of one row per thing are left alone."""
     warmup: float = Field(default=0.1, ge=0, lt=1)
@@ -44,9 +45,10 @@ def make_optimiser(
         raise SettingsError(
             f"optimiser.learning_rates names the roles {unknown}; this model has {sorted(roles)}"
         )
+    rates = settings.learning_rates
     groups: list[dict[str, Any]] = []
     for role, named in roles.items():
-        rate = settings.learning_rates[role]
+        rate = rates[role] if role in rates else rates["head"]
         matrices = [parameter for _, parameter in named if parameter.ndim > 1]
         vectors = [parameter for _, parameter in named if parameter.ndim <= 1]
         for parameters, decay in ((matrices, settings.weight_decay), (vectors, 0.0)):

@@ -14,8 +14,7 @@ import torch
 import spanwright
 from spanwright.artifact import TrainedModel
 from spanwright.corpora.overlap import drop_shared
-from spanwright.errors import InputError
-from spanwright.labels import LabelSpace
+from spanwright.errors import InputError, SettingsError
 from spanwright.parts.backbone import hidden_size, load_pretrained
 from spanwright.parts.build import build
 from spanwright.settings import Settings
@@ -26,7 +25,9 @@ from spanwright.training.data import (
     automatic_decoding,
     automatic_width_limit,
     prepare_split,
+    without_empty_windows,
 )
+from spanwright.training.label_space import label_space
 from spanwright.training.optimiser import default_rates
 
 Documents = Sequence[Document]
@@ -51,17 +52,19 @@ def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents
     evaluation = {"dev": dev, "test": test} if test else {"dev": dev}
     kept, removed = drop_shared(train, [*dev, *test])
     _refuse_empty(train, kept, dev)
-    labels = LabelSpace.of(kept)
+    labels, notes = label_space(settings, kept)
     torch.manual_seed(settings.training.seed)
     backbone, pieces = load_pretrained(settings.encoder.name, settings.encoder.dropout)
     settings = resolve(settings, kept, hidden_size(backbone))
-    network = build(settings, backbone, types=len(labels))
+    network = build(settings, backbone, labels=labels, pieces=pieces)
     model = TrainedModel(network, pieces, labels, settings)
     split = prepare_split(kept, pieces, model.plan, labels)
+    if settings.windows.without_gold == "drop":
+        split = without_empty_windows(split)
     reports = {"train": split.report}
     for name, documents in evaluation.items():
         reports[name] = prepare_split(documents, pieces, model.plan, labels).report
-    return Setup(model, split, evaluation, reports, len(removed), _warnings(reports))
+    return Setup(model, split, evaluation, reports, len(removed), [*notes, *_warnings(reports)])
 
 
 def resolve(settings: Settings, train: Documents, encoder_width: int) -> Settings:
@@ -70,8 +73,18 @@ def resolve(settings: Settings, train: Documents, encoder_width: int) -> Setting
     if settings.candidates.width_limit == "auto":
         limit = automatic_width_limit(train)
         changes["candidates"] = settings.candidates.model_copy(update={"width_limit": limit})
+    decoding = automatic_decoding(train)
     if settings.decoding == "auto":
-        changes["decoding"] = automatic_decoding(train)
+        changes["decoding"] = decoding
+    if settings.output == "tags" and decoding != "flat":
+        raise SettingsError(
+            "output is 'tags', but entities of the training corpus overlap, and a word has only one tag: "
+            "legal is output='spans', where the tagger learns the outermost entities beside the spans"
+        )
+    if settings.auxiliaries.tagger and settings.has_spans and "tags" not in settings.objective.weights:
+        # Bundling Learning, section 4.1.2: the tagger's share of the loss is 0.1.
+        weights = {**settings.objective.weights, "tags": 0.1}
+        changes["objective"] = settings.objective.model_copy(update={"weights": weights, "convex": True})
     rates = {**default_rates(encoder_width), **settings.optimiser.learning_rates}
     changes["optimiser"] = settings.optimiser.model_copy(update={"learning_rates": rates})
     return settings.model_copy(update=changes)

@@ -9,8 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spanwright.batches.batch import Golds
+from spanwright.batches.batch import Batch
+from spanwright.parts.dropout import QuickDropout
 from spanwright.parts.predictions import Predictions
+from spanwright.parts.representations.vectors import SpanVectors
+from spanwright.parts.states import WordStates
 
 NONE = 0
 """The class of spans that are no entity; type id t has the class t + 1."""
@@ -38,27 +41,41 @@ class Softmax(nn.Module):
         self.reduction = settings.reduction
         layers: list[nn.Module] = []
         for size in settings.hidden:
-            layers += [nn.Linear(vector_size, size), nn.ReLU(), nn.Dropout(settings.dropout)]
+            layers += [nn.Linear(vector_size, size), nn.ReLU(), QuickDropout(settings.dropout)]
             vector_size = size
         self.layers = nn.Sequential(*layers, nn.Linear(vector_size, types + 1))
 
-    def forward(self, vectors: Tensor) -> Tensor:
+    @property
+    def terms(self) -> set[str]:
+        """Names of the loss terms."""
+        return {"spans"}
+
+    def forward(self, vectors: SpanVectors, states: WordStates, batch: Batch) -> Tensor:
         """(spans, types + 1): logits, the first for no entity."""
-        logits: Tensor = self.layers(vectors)
+        logits: Tensor = self.layers(vectors.spans)
         return logits
 
-    def loss(self, logits: Tensor, golds: Golds, windows: int) -> Tensor:
+    def losses(self, logits: Tensor, batch: Batch) -> dict[str, Tensor]:
         """Cross entropy of all candidate spans. Of several types on one span, the last gold is learnt."""
         targets = torch.full((len(logits),), NONE, device=logits.device)
-        targets[golds.span] = golds.type + 1
+        targets[batch.golds.span] = batch.golds.type + 1
         total = functional.cross_entropy(logits, targets, reduction="sum")
-        return total / (windows if self.reduction == "windows" else max(1, len(logits)))
+        parts = len(batch.word_counts) if self.reduction == "windows" else max(1, len(logits))
+        return {"spans": total / parts}
 
-    def predict(self, logits: Tensor) -> Predictions:
+    def predict(self, logits: Tensor, batch: Batch) -> Predictions:
         """The spans whose best class is a type, with its probability."""
         best = logits.argmax(dim=1)
         found = best.nonzero().squeeze(1)
         probabilities = logits.index_select(0, found).softmax(dim=1)
         classes = best.index_select(0, found)
         confidence = probabilities.gather(1, classes[:, None]).squeeze(1)
-        return Predictions(span=found, type=classes - 1, confidence=confidence)
+        spans = batch.spans
+        return Predictions(
+            window=spans.window[found],
+            first=spans.first[found],
+            last=spans.last[found],
+            type=classes - 1,
+            confidence=confidence,
+            rank=confidence,
+        )

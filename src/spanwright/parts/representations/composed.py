@@ -1,0 +1,147 @@
+"""Composed: a span is a Linear over chosen ingredients, such as its first word, its last word and its width.
+
+First, last and width are the span vectors of PURE (Zhong and Chen, 2021, after Lee et al., 2017); max, anchor
+and width are those of SpERT (Eberts and Ulges, 2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Literal, Self
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from torch import Tensor, nn
+
+from spanwright.batches.batch import Spans
+from spanwright.parts.dropout import QuickDropout
+from spanwright.parts.factored import FactoredLinear
+from spanwright.parts.representations.vectors import EndTerm, SpanVectors
+from spanwright.parts.states import WordStates
+
+Ingredient = Literal["first", "last", "max", "mean", "anchor", "width"]
+OF_WORDS: tuple[Ingredient, ...] = ("first", "last", "max", "mean")
+"""The ingredients that tell spans of the same width apart."""
+
+
+class ComposedSettings(BaseModel):
+    """Settings of the composed representation."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["composed"] = "composed"
+    ingredients: tuple[Ingredient, ...] = ("first", "last", "width")
+    """What a span vector is made of: the state of the first or last word, the elementwise maximum or the mean
+    of the states of all words, the anchor of the window, an embedding of the width."""
+    size: int = Field(default=256, gt=0)
+    """Size of a span vector."""
+    width_size: int = Field(default=32, gt=0)
+    """Size of the width embedding."""
+    activation: Literal["relu", "none"] = "relu"
+    """What follows the Linear."""
+    dropout: float = Field(default=0.2, ge=0, lt=1)
+    """Dropout on the span vectors."""
+
+    @model_validator(mode="after")
+    def _check_ingredients(self) -> Self:
+        repeated = sorted({name for name in self.ingredients if self.ingredients.count(name) > 1})
+        if repeated:
+            raise ValueError(f"ingredients repeat {repeated}; legal is each ingredient once")
+        if not set(self.ingredients) & set(OF_WORDS):
+            raise ValueError(
+                f"ingredients {list(self.ingredients)} say nothing of a span's words; "
+                f"legal is at least one of {list(OF_WORDS)}"
+            )
+        return self
+
+
+class Composed(nn.Module):
+    """`dropout(activation(W [ingredients] + b))`, projected where each ingredient lives and then gathered.
+
+    First, last and mean are projected per word, anchors per window and widths per width. Only max, which does
+    not commute with a projection, costs one product per span.
+    """
+
+    def __init__(self, settings: ComposedSettings, *, state_width: int, width_limit: int) -> None:
+        super().__init__()
+        self.size = settings.size
+        self.ingredients = settings.ingredients
+        if "width" in self.ingredients:
+            self.widths = nn.Embedding(width_limit, settings.width_size)
+        sizes = [settings.width_size if name == "width" else state_width for name in self.ingredients]
+        self.projection = FactoredLinear(sizes, settings.size)
+        self.rectify = settings.activation == "relu"
+        self.dropout = QuickDropout(settings.dropout)
+
+    def forward(self, states: WordStates, spans: Spans) -> SpanVectors:
+        """The vectors of candidate spans, of the windows' anchors and the terms of words at their ends."""
+        inputs = [self._input(name, states, spans) for name in self.ingredients]
+        terms = dict(zip(self.ingredients, self.projection(inputs), strict=True))
+        # Gathered one after the other: two tensors as large as the result at a time, however many terms.
+        vectors = reduce(torch.add, (_of_spans(name, term, spans) for name, term in terms.items()))
+        anchors = self._anchor_terms(states)
+        return SpanVectors(
+            spans=self._finished(vectors),
+            null=self._finished(reduce(torch.add, anchors.values())),
+            first=EndTerm(terms["first"], anchors["first"]) if "first" in terms else None,
+            last=EndTerm(terms["last"], anchors["last"]) if "last" in terms else None,
+        )
+
+    def _input(self, name: Ingredient, states: WordStates, spans: Spans) -> Tensor:
+        """(words | windows | widths | spans, input size): an ingredient where it lives."""
+        match name:
+            case "first" | "mean":
+                return states.start
+            case "last":
+                return states.end
+            case "anchor":
+                return states.anchor
+            case "width":
+                return self.widths.weight
+            case "max":
+                return _pooled(states.start, spans, torch.maximum)
+
+    def _anchor_terms(self, states: WordStates) -> dict[Ingredient, Tensor]:
+        """(windows | 1, size): the terms of spans of one word whose state is the anchor."""
+        inputs = [self.widths.weight[:1] if name == "width" else states.anchor for name in self.ingredients]
+        return dict(zip(self.ingredients, self.projection(inputs), strict=True))
+
+    def _finished(self, sums: Tensor) -> Tensor:
+        finished: Tensor = self.dropout(torch.relu_(sums) if self.rectify else sums)
+        return finished
+
+
+def _of_spans(name: Ingredient, term: Tensor, spans: Spans) -> Tensor:
+    """(spans, size): the projected term of an ingredient for each span, free to be changed in place."""
+    match name:
+        case "first":
+            return term.index_select(0, spans.first)
+        case "last":
+            return term.index_select(0, spans.last)
+        case "anchor":
+            return term.index_select(0, spans.window)
+        case "width":
+            return term.index_select(0, spans.widths - 1)
+        case "mean":
+            return _pooled(term, spans, torch.add) / spans.widths[:, None]
+        case "max":
+            return term
+
+
+def _pooled(values: Tensor, spans: Spans, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    """(spans, size): the values, (words, size), of each span's words, combined from its first to its last.
+
+    The running table of a width holds every run of that many packed words, by its first. Runs that cross
+    windows are in it too; no span asks for them.
+    """
+    widths = spans.widths
+    by_width = widths.argsort(stable=True)
+    # Without spans one width of none is left, so that there is something to concatenate.
+    counts = widths.bincount(minlength=2)[1:].tolist()
+    running, rows = values, []
+    for width, firsts in enumerate(torch.split(spans.first[by_width], counts), start=1):
+        if width > 1:
+            running = combine(running[:-1], values[width - 1 :])
+        rows.append(running.index_select(0, firsts))
+    return torch.cat(rows).index_select(0, by_width.argsort())

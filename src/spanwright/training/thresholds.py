@@ -1,0 +1,76 @@
+"""Global thresholds tuned on dev: the number per type above which spans give the best F1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from spanwright.artifact import TrainedModel
+from spanwright.batches.batch import Batch
+from spanwright.parts.scorers.bi_encoder import BiEncoder, Comparison, Comparisons
+from spanwright.predicting.tagger import Tagger
+from spanwright.text import Document
+from spanwright.training.data import prepare_split
+
+_BINS = 8192
+"""Similarities are counted in bins, so that memory does not grow with the dev split."""
+
+
+def tune_thresholds(model: TrainedModel, dev: Sequence[Document]) -> None:
+    """Set the thresholds of a bi-encoder that asks for tuned ones; other models are left alone."""
+    scorer = model.network.spans.scorer if model.network.spans is not None else None
+    if not isinstance(scorer, BiEncoder) or scorer.settings.threshold != "tuned":
+        return
+    model.network.eval()
+    comparison = scorer.compare["spans"]
+    assert isinstance(comparison, Comparison) and comparison.tuned is not None
+    limit = float(comparison.log_scale.detach().exp())
+    golds, others = _histograms(model, dev, limit)
+    comparison.tuned.copy_(best_thresholds(golds, others, limit))
+
+
+def best_thresholds(golds: Tensor, others: Tensor, limit: float) -> Tensor:
+    """(types,): lower edges of the bins from which on upwards a type's F1 is best.
+
+    `golds` and `others` count, as (types, bins), the similarities from `-limit` to `limit` of spans that are
+    golds of a type and that are not. A type without golds gets `limit`: nothing lies above it.
+    """
+    found = golds.flip(1).cumsum(1).flip(1)
+    predicted = found + others.flip(1).cumsum(1).flip(1)
+    f1 = 2 * found / (predicted + golds.sum(1, keepdim=True)).clamp_min(1)
+    # Of equally good bins the middle one leaves most room on both sides.
+    best = f1 == f1.amax(1, keepdim=True)
+    bins = torch.arange(golds.shape[1], dtype=torch.float64)
+    middle = (best * bins).sum(1) / best.sum(1)
+    edges = -limit + 2 * limit * middle.floor() / golds.shape[1]
+    return torch.where(golds.sum(1) > 0, edges, torch.full_like(edges, limit)).float()
+
+
+@torch.inference_mode()
+def _histograms(model: TrainedModel, dev: Sequence[Document], limit: float) -> tuple[Tensor, Tensor]:
+    """(types, bins) twice: similarities of golds and of all other pairs of span and type."""
+    split = prepare_split(dev, model.pieces, model.plan, model.labels)
+    golds = torch.zeros(len(model.labels), _BINS, dtype=torch.float64)
+    everything = torch.zeros_like(golds)
+    for batch in Tagger(model).batches(split.documents, split.golds):
+        similarity = _similarity(model, batch)
+        bins = ((similarity + limit) * (_BINS / (2 * limit))).long().clamp(0, _BINS - 1)
+        gold_bins = bins[batch.golds.span, batch.golds.type]
+        golds.index_put_((batch.golds.type, gold_bins), torch.ones(()).double(), accumulate=True)
+        for type_, column in enumerate(bins.unbind(1)):
+            everything[type_] += torch.bincount(column, minlength=_BINS)
+    return golds, everything - golds
+
+
+def _similarity(model: TrainedModel, batch: Batch) -> Tensor:
+    """(spans, types): how similar the candidates of a batch are to the types."""
+    network = model.network
+    assert network.spans is not None
+    device = next(network.parameters()).device
+    batch = batch.to(device)
+    states = network.encoder(batch)
+    vectors = network.spans.representation(states, batch.spans)
+    comparisons: Comparisons = network.spans.scorer(vectors, states, batch)
+    return comparisons.spans.similarity.cpu()

@@ -1,0 +1,124 @@
+"""Tuned thresholds: the best cut of each type, found in counts and found on documents."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+import making
+import tiny
+from spanwright.artifact import TrainedModel
+from spanwright.parts.scorers.bi_encoder import Comparison
+from spanwright.training.loop import score
+from spanwright.training.thresholds import best_thresholds, tune_thresholds
+
+LIMIT = 4.0
+DEV = making.documents(6, prefix="dev")
+Counts = list[tuple[int, int]]
+"""Golds and others in each bin, from the lowest to the highest."""
+
+
+def thresholds(*types: Counts) -> list[float]:
+    golds, others = torch.tensor(types, dtype=torch.float64).unbind(2)
+    return best_thresholds(golds, others, LIMIT).tolist()
+
+
+def f1_from(counts: Counts, cut: int) -> float:
+    """F1 when the bins from a cut on upwards are predicted."""
+    found = sum(golds for golds, _ in counts[cut:])
+    predicted = found + sum(others for _, others in counts[cut:])
+    total = predicted + sum(golds for golds, _ in counts)
+    return 2 * found / total if total else 0.0
+
+
+def cut_of(threshold: float, bins: int) -> int:
+    """The bin whose lower edge a threshold is."""
+    position = (threshold + LIMIT) * bins / (2 * LIMIT)
+    assert position == pytest.approx(round(position), abs=1e-4)
+    return round(position)
+
+
+def types_of(bins: int) -> st.SearchStrategy[list[Counts]]:
+    count = st.integers(0, 3)
+    return st.lists(st.lists(st.tuples(count, count), min_size=bins, max_size=bins), min_size=1, max_size=4)
+
+
+@given(st.integers(1, 8).flatmap(types_of))
+def test_no_other_cut_has_a_better_f1(types: list[Counts]) -> None:
+    for counts, threshold in zip(types, thresholds(*types), strict=True):
+        if sum(golds for golds, _ in counts) == 0:
+            assert threshold == LIMIT
+        else:
+            best = max(f1_from(counts, cut) for cut in range(len(counts)))
+            assert f1_from(counts, cut_of(threshold, len(counts))) == pytest.approx(best)
+
+
+def test_golds_are_parted_from_others_in_the_middle_of_the_gap() -> None:
+    # Bins are one wide: others below -3 and from -2 to -1, golds from 2 to 3.
+    counts = [(0, 5), (0, 0), (0, 2), (0, 0), (0, 0), (0, 0), (3, 0), (0, 0)]
+    assert thresholds(counts) == [0.0]
+
+
+def test_a_cut_between_two_equally_good_ones_is_not_taken_if_it_is_worse() -> None:
+    # Above bin 2: 1 of 1 is right; above bin 0: 2 of 4 are; both F1 are 2 / 3. Above bin 1, 1 of 2 is right.
+    counts = [(1, 1), (0, 1), (1, 0)]
+    assert f1_from(counts, cut_of(thresholds(counts)[0], 3)) == pytest.approx(2 / 3)
+
+
+def test_nothing_lies_above_the_threshold_of_a_type_without_golds() -> None:
+    assert thresholds([(0, 1), (0, 4)], [(0, 0), (0, 0)], [(0, 1), (1, 0)]) == [LIMIT, LIMIT, 0.0]
+
+
+def model(threshold: str) -> TrainedModel:
+    """A model of large random weights: its spans differ much."""
+    made = tiny.model(scorer={"kind": "bi-encoder", "types": "atomic", "threshold": threshold})
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for tensor in made.network.state_dict().values():
+            if tensor.dim() > 1:
+                tensor.normal_(std=0.1, generator=generator)
+    return made
+
+
+def tuned_of(made: TrainedModel) -> Tensor:
+    comparison = made.network.spans.scorer.compare["spans"]
+    assert isinstance(comparison, Comparison) and comparison.tuned is not None
+    return comparison.tuned
+
+
+def f1_by_type(made: TrainedModel) -> list[float]:
+    per_type = score(made, DEV).per_type
+    return [per_type[name].f1 for name in made.labels.types]
+
+
+def test_no_other_threshold_is_better_on_dev_than_the_tuned_one() -> None:
+    made = model("tuned")
+    tune_thresholds(made, DEV)
+    best = f1_by_type(made)
+    tuned = tuned_of(made).clone()
+    assert min(best) > 0
+    for other in torch.linspace(-14, 14, 57):
+        tuned_of(made).fill_(float(other))
+        for found, tuned_f1 in zip(f1_by_type(made), best, strict=True):
+            assert found <= tuned_f1 + 1e-9
+    tune_thresholds(made, DEV)
+    assert torch.equal(tuned_of(made), tuned)
+
+
+def test_only_thresholds_of_spans_are_tuned() -> None:
+    made = model("tuned")
+    before = {name: tensor.clone() for name, tensor in made.network.state_dict().items()}
+    tune_thresholds(made, DEV)
+    after = made.network.state_dict()
+    changed = [name for name, tensor in after.items() if not torch.equal(tensor, before[name])]
+    assert changed == ["spans.scorer.compare.spans.tuned"]
+
+
+@pytest.mark.parametrize("made", [model("dynamic"), model("learned"), tiny.model()])
+def test_models_without_tuned_thresholds_are_left_alone(made: TrainedModel) -> None:
+    before = {name: tensor.clone() for name, tensor in made.network.state_dict().items()}
+    tune_thresholds(made, DEV)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in made.network.state_dict().items())

@@ -3,8 +3,8 @@
     python benchmarks/speed.py plain --corpus train.tsv --json result.json
 
 Both sides run in one process, in turns, and the medians are compared. Training is a whole step, from windows
-to updated weights; tagging is the whole call, from text to entities. The bare encoder gets its piece tensors
-for nothing.
+to updated weights; tagging is the whole call, from text to entities. The bare encoder is the one of the
+transformers library, untouched, with fused AdamW, and gets its piece tensors for nothing.
 """
 
 from __future__ import annotations
@@ -19,16 +19,19 @@ from typing import Any
 
 import torch
 from torch.nn.utils import clip_grad_norm_
+from transformers import AutoModel
 
 from joining import joined
 from machine import command, machine
 from spanwright import sample
 from spanwright.batches.batch import Batch
-from spanwright.batches.collate import collate
+from spanwright.batches.collate import Sampling, collate
 from spanwright.batches.order import training_order
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import prepare, window_lengths
 from spanwright.corpora.files import read
+from spanwright.parts.backbone import DEFAULT, default_folder
+from spanwright.parts.encoder import EncoderSettings
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
 from spanwright.text import Document
@@ -81,6 +84,8 @@ def training_figures(setup: Setup, repeats: int) -> dict[str, Any]:
     )[:24]
     weights = weights_at(settings.objective, network.terms, epoch=0, progress=0.5)
 
+    negatives = settings.candidates.negatives
+
     def make(positions: Integers) -> Batch:
         return collate(
             [split.windows[position] for position in positions],
@@ -88,15 +93,13 @@ def training_figures(setup: Setup, repeats: int) -> dict[str, Any]:
             pieces,
             width_limit=setup.model.plan.width_limit,
             golds=split.golds,
+            sampling=None if negatives == "all" else Sampling(negatives, (1, 0, int(positions[0]))),
         )
 
     batches = [make(positions) for positions in order]
     optimiser = make_optimiser(network.roles(), settings.optimiser)
-    rates = {"encoder": settings.optimiser.learning_rates["encoder"]}
-    encoder_only = make_optimiser(
-        {"encoder": list(network.encoder.named_parameters())},
-        settings.optimiser.model_copy(update={"learning_rates": rates}),
-    )
+    encoder = stock_encoder(settings.encoder).train()
+    encoder_only = make_optimiser({"encoder": list(encoder.named_parameters())}, settings.optimiser)
 
     def recipe() -> None:
         for positions in order:
@@ -104,7 +107,7 @@ def training_figures(setup: Setup, repeats: int) -> dict[str, Any]:
 
     def bare() -> None:
         for batch in batches:
-            _step(_states(network, batch).square().mean(), network.encoder, encoder_only)
+            _step(_states(encoder, batch).square().mean(), encoder, encoder_only)
 
     words = sum(int(batch.word_counts.sum()) for batch in batches)
     return _compare("training", recipe, bare, words, repeats)
@@ -117,18 +120,29 @@ def tagging_figures(setup: Setup, documents: list[Document], repeats: int) -> di
     tagger = Tagger(model)
     prepared = [prepare(document, model.pieces, model.plan) for document in documents]
     batches = list(tagger.batches(prepared))
+    encoder = stock_encoder(model.settings.encoder).eval()
 
     @torch.inference_mode()
     def bare() -> None:
         for batch in batches:
-            _states(model.network, batch)
+            _states(encoder, batch)
 
     words = sum(int(batch.word_counts.sum()) for batch in batches)
     return _compare("tagging", lambda: list(tagger.tag(documents)), bare, words, repeats)
 
 
-def _states(network: Any, batch: Batch) -> torch.Tensor:
-    output = network.encoder.backbone(input_ids=batch.piece_ids, attention_mask=batch.piece_mask.long())
+def stock_encoder(settings: EncoderSettings) -> Any:
+    """The encoder of settings as the transformers library makes it."""
+    dropout = {} if settings.dropout is None else {"hidden_dropout_prob": settings.dropout}
+    source = default_folder() if settings.name == DEFAULT else settings.name
+    encoder = AutoModel.from_pretrained(source, dtype=torch.float32, trust_remote_code=False, **dropout)
+    # Its pooler would be idle here, and an idle weight has no gradient.
+    encoder.pooler = None
+    return encoder
+
+
+def _states(encoder: Any, batch: Batch) -> torch.Tensor:
+    output = encoder(input_ids=batch.piece_ids, attention_mask=batch.piece_mask.long())
     states: torch.Tensor = output.last_hidden_state
     return states
 

@@ -33,7 +33,7 @@ from spanwright.parts.build import build, resolved_width_limit, with_types
 from spanwright.parts.decoding import Decoding
 from spanwright.parts.model import SpanModel
 from spanwright.parts.type_vectors import TEST_PROTOTYPES
-from spanwright.settings import Settings, check
+from spanwright.settings import AuxiliarySettings, Settings, check
 
 FORMAT_VERSION = 2
 READABLE = (1, FORMAT_VERSION)
@@ -72,7 +72,10 @@ class TrainedModel:
     def with_types(self, descriptions: Mapping[str, str]) -> TrainedModel:
         """This model, also looking for types that it was not trained on, by name and description."""
         labels = self.labels.with_types(descriptions)
-        return replace(self, network=with_types(self.network, labels, self.pieces), labels=labels)
+        network = with_types(self.network, labels, self.pieces)
+        # A tagger has no tag for a new type, so it stays behind.
+        settings = self.settings.model_copy(update={"auxiliaries": AuxiliarySettings(), "output": "spans"})
+        return replace(self, network=network, labels=labels, settings=settings)
 
 
 def save(model: TrainedModel, folder: Path) -> None:

@@ -224,8 +224,10 @@ def test_a_type_that_was_not_trained_has_the_mean_of_the_learned_thresholds() ->
     comparison = scorer(threshold="learned").compare["spans"]
     with torch.no_grad():
         comparison.thresholds.copy_(torch.tensor([1.0, 4.0]))
-    result = comparison(torch.randn(5, SIZE), torch.randn(3, SIZE), torch.randn(4, SIZE))
+    extended = comparison.with_types(4)
+    result = extended(torch.randn(5, SIZE), torch.randn(3, SIZE), torch.randn(4, SIZE))
     assert result.threshold.tolist() == [[1.0, 4.0, 2.5, 2.5]] * 3
+    assert comparison.thresholds.tolist() == [1.0, 4.0]
 
 
 def test_tuned_thresholds_are_not_learnt_and_cost_no_loss() -> None:

@@ -115,3 +115,23 @@ def test_backbones_of_other_kinds_train_and_tag(kind: str) -> None:
     for mode in (True, False):
         states = backbone.train(mode)(input_ids=ids, attention_mask=mask).last_hidden_state
         assert states.shape == (2, 6, 16) and states.isfinite().all()
+
+
+def test_gradients_of_attention_equal_those_of_its_formula() -> None:
+    torch.manual_seed(0)
+    query, key, value = (torch.randn(2, 3, 5, 4, dtype=torch.float64, requires_grad=True) for _ in range(3))
+    allowed = torch.ones(2, 1, 5, 5, dtype=torch.bool)
+    allowed[1, :, :, 3:] = False
+
+    def gradients(output: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return torch.autograd.grad(output.sin().sum(), (query, key, value))
+
+    torch.manual_seed(1)
+    ours = attention(query, key, value, allowed, probability=0.4, scale=0.7)
+    torch.manual_seed(1)
+    kept = dropout(torch.ones(2, 3, 5, 5, dtype=torch.float64), 0.4)
+    scores = (query @ key.transpose(-1, -2) * 0.7).masked_fill(~allowed, -torch.inf)
+    naive = (scores.softmax(-1) * kept) @ value
+    torch.testing.assert_close(ours, naive)
+    for found, expected in zip(gradients(ours), gradients(naive), strict=True):
+        torch.testing.assert_close(found, expected)

@@ -263,6 +263,11 @@ def test_prototypes_in_training_are_drawn_anew_from_all_of_their_type() -> None:
     assert drawn == [set(range(len(own))) for own in SHOWN.prototypes]
 
 
+def test_a_prototype_longer_than_the_encoder_can_read_is_cut() -> None:
+    long = ("ab " * 40, "bcase", " ab" * 40)  # in its pieces, longer than the 128 positions of the encoder
+    tagged(model(replace(SHOWN, prototypes=((long,), (long,))), types="prototypes"))
+
+
 # --- Saved and loaded.
 
 

@@ -42,7 +42,7 @@ def cut_of(threshold: float, bins: int) -> int:
 
 
 def types_of(bins: int) -> st.SearchStrategy[list[Counts]]:
-    count = st.integers(0, 3)
+    count = st.integers(0, 2)
     return st.lists(st.lists(st.tuples(count, count), min_size=bins, max_size=bins), min_size=1, max_size=4)
 
 

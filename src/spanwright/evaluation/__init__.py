@@ -1,6 +1,69 @@
-"""Scores of predicted entities against gold ones. Needs no torch."""
+"""Scores of predicted entities against gold ones, and what they are made of. Needs no torch."""
 
+from spanwright.evaluation.breakdowns import Breakdowns, break_down
+from spanwright.evaluation.calibration import Calibration, fit_calibration, fit_isotonic, fit_temperature
+from spanwright.evaluation.columns import Comparison, compare_documents
+from spanwright.evaluation.confusion import Confusion, find_confusions
+from spanwright.evaluation.criteria import CRITERIA, Criterion, CriterionScores, Matches, score
 from spanwright.evaluation.matching import Pair, Pairing, pair_documents
-from spanwright.evaluation.scores import Averages, Counts, Scores, evaluate
+from spanwright.evaluation.mistakes import Example, Mistakes, find_mistakes
+from spanwright.evaluation.reliability import (
+    Bin,
+    expected_calibration_error,
+    log_loss,
+    reliability_bins,
+)
+from spanwright.evaluation.scores import Averages, Counts, Scores, evaluate, strict_scores
+from spanwright.evaluation.significance import (
+    Difference,
+    Interval,
+    Spread,
+    confidence_intervals,
+    over_seeds,
+    paired_bootstrap,
+    paired_randomisation,
+)
+from spanwright.evaluation.thresholds import Confidences, collect_confidences, tune_thresholds
 
-__all__ = ["Averages", "Counts", "Pair", "Pairing", "Scores", "evaluate", "pair_documents"]
+__all__ = [
+    "CRITERIA",
+    "Averages",
+    "Bin",
+    "Breakdowns",
+    "Calibration",
+    "Comparison",
+    "Confidences",
+    "Confusion",
+    "Counts",
+    "Criterion",
+    "CriterionScores",
+    "Difference",
+    "Example",
+    "Interval",
+    "Matches",
+    "Mistakes",
+    "Pair",
+    "Pairing",
+    "Scores",
+    "Spread",
+    "break_down",
+    "collect_confidences",
+    "compare_documents",
+    "confidence_intervals",
+    "evaluate",
+    "expected_calibration_error",
+    "find_confusions",
+    "find_mistakes",
+    "fit_calibration",
+    "fit_isotonic",
+    "fit_temperature",
+    "log_loss",
+    "over_seeds",
+    "pair_documents",
+    "paired_bootstrap",
+    "paired_randomisation",
+    "reliability_bins",
+    "score",
+    "strict_scores",
+    "tune_thresholds",
+]

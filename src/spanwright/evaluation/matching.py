@@ -8,7 +8,7 @@ count no white space, so a column file joined by blanks can be scored against th
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -32,6 +32,21 @@ class Pair:
     predicted: Document | None
     blank_free: bool = False
     """True when the texts differ in white space, so that offsets count the other characters only."""
+
+    @property
+    def document(self) -> Document:
+        """The document whose words and sentences stand for both: the gold one, if there is one."""
+        document = self.gold or self.predicted
+        if document is None:
+            raise ValueError("a pair has at least one document")
+        return document
+
+    def compared(self, ranges: Sequence[Range]) -> Sequence[Range]:
+        """Ranges of `document` in the offsets that the two sides are compared in."""
+        if not self.blank_free:
+            return ranges
+        visible_before = _visible_before(self.document.text)
+        return [(visible_before[start], visible_before[end]) for start, end in ranges]
 
     def gold_keys(self) -> list[Key]:
         """The key of every gold entity, duplicates included."""
@@ -193,8 +208,13 @@ def _keys(document: Document | None, blank_free: bool) -> list[Key]:
         return []
     if not blank_free:
         return [entity.key for entity in document.entities]
-    visible_before = list(accumulate((not character.isspace() for character in document.text), initial=0))
+    visible_before = _visible_before(document.text)
     return [(_visible_pieces(entity.pieces, visible_before), entity.type) for entity in document.entities]
+
+
+def _visible_before(text: str) -> list[int]:
+    """How many characters other than white space stand before each offset, the end of the text included."""
+    return list(accumulate((not character.isspace() for character in text), initial=0))
 
 
 def _visible_pieces(pieces: tuple[Range, ...], visible_before: list[int]) -> tuple[Range, ...]:

@@ -6,12 +6,13 @@ a document that the prediction lacks is a miss. An entity that occurs twice in a
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from spanwright.evaluation.matching import Pair, Pairing, pair_documents
+import numpy as np
+
+from spanwright.evaluation.columns import Comparison, compare_documents
 from spanwright.text import Document
 
 _NAMED = 5
@@ -148,32 +149,6 @@ class Scores:
         }
 
 
-@dataclass(slots=True)
-class _Tally:
-    """Entities by type: as they are written, and distinct within their documents."""
-
-    gold_written: Counter[str] = field(default_factory=Counter)
-    predicted_written: Counter[str] = field(default_factory=Counter)
-    gold: Counter[str] = field(default_factory=Counter)
-    predicted: Counter[str] = field(default_factory=Counter)
-    found: Counter[str] = field(default_factory=Counter)
-
-    def add(self, pair: Pair) -> None:
-        """Count the entities of a pair of documents."""
-        gold, predicted = pair.gold_keys(), pair.predicted_keys()
-        self.gold_written.update(type_ for _, type_ in gold)
-        self.predicted_written.update(type_ for _, type_ in predicted)
-        distinct_gold, distinct_predicted = set(gold), set(predicted)
-        self.gold.update(type_ for _, type_ in distinct_gold)
-        self.predicted.update(type_ for _, type_ in distinct_predicted)
-        self.found.update(type_ for _, type_ in distinct_gold & distinct_predicted)
-
-    def counts(self, type_: str) -> Counts:
-        """The counts of one type."""
-        found = self.found[type_]
-        return Counts(found, self.predicted[type_] - found, self.gold[type_] - found)
-
-
 def evaluate(
     gold: Iterable[Document], predicted: Iterable[Document], *, ignore_types: Iterable[str] = ()
 ) -> Scores:
@@ -182,33 +157,31 @@ def evaluate(
     Documents are paired by id, or by text where ids say nothing (`spanwright.evaluation.pair_documents`
     tells the rules and the errors). The order of documents and entities does not matter.
     """
-    pairing = pair_documents(gold, predicted)
-    tally = _Tally()
-    for pair in pairing.pairs:
-        tally.add(pair)
-    ignored = set(ignore_types)
-    found_types = tally.gold.keys() | tally.predicted.keys()
-    types = sorted(found_types - ignored)
-    missing, extra = _one_sided(pairing)
-    return Scores(
-        per_type={type_: tally.counts(type_) for type_ in types},
-        documents=sum(pair.gold is not None for pair in pairing.pairs),
-        missing_documents=missing,
-        extra_documents=extra,
-        gold_duplicates=sum(tally.gold_written[type_] - tally.gold[type_] for type_ in types),
-        predicted_duplicates=sum(tally.predicted_written[type_] - tally.predicted[type_] for type_ in types),
-        remarks=(
-            *pairing.notes,
-            *(f"ignored type {type_!r}: no entity has it" for type_ in sorted(ignored - found_types)),
-        ),
+    return strict_scores(compare_documents(gold, predicted, ignore_types=ignore_types))
+
+
+def strict_scores(comparison: Comparison) -> Scores:
+    """Strict scores of a comparison, with what a reader of the numbers must know."""
+    pairs, gold, predicted = comparison.pairs, comparison.gold, comparison.predicted
+    found = gold.type[gold.matched]
+    right, all_gold, all_predicted = (
+        np.bincount(types, minlength=len(comparison.types)).tolist()
+        for types in (found, gold.type, predicted.type)
     )
-
-
-def _one_sided(pairing: Pairing) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Ids of the documents that only gold has, and of those that only the prediction has."""
-    missing = tuple(pair.gold.id for pair in pairing.pairs if pair.gold and not pair.predicted)
-    extra = tuple(pair.predicted.id for pair in pairing.pairs if pair.predicted and not pair.gold)
-    return missing, extra
+    return Scores(
+        per_type={
+            name: Counts(
+                right[number], all_predicted[number] - right[number], all_gold[number] - right[number]
+            )
+            for number, name in enumerate(comparison.types)
+        },
+        documents=sum(pair.gold is not None for pair in pairs),
+        missing_documents=tuple(pair.document.id for pair in pairs if pair.predicted is None),
+        extra_documents=tuple(pair.document.id for pair in pairs if pair.gold is None),
+        gold_duplicates=comparison.gold_duplicates,
+        predicted_duplicates=comparison.predicted_duplicates,
+        remarks=comparison.notes,
+    )
 
 
 def _named(names: tuple[str, ...]) -> str:

@@ -65,13 +65,10 @@ def _type_source(
     backbone = encoder.backbone if settings.share_encoder else copy.deepcopy(encoder.backbone)
     reader = TextReader(backbone, shared=settings.share_encoder)
     if settings.types == "prototypes":
-        return _prototype_types(reader, labels, pieces)
+        instances = [instance for own in labels.prototypes for instance in own]
+        texts = prototypes(instances, pieces, backbone)
+        return PrototypeTypes(reader, texts, [len(own) for own in labels.prototypes])
     return DescribedTypes(reader, described(labels.texts, pieces, backbone))
-
-
-def _prototype_types(reader: TextReader, labels: LabelSpace, pieces: PieceEncoder) -> PrototypeTypes:
-    instances = [instance for own in labels.prototypes for instance in own]
-    return PrototypeTypes(reader, prototypes(instances, pieces), [len(own) for own in labels.prototypes])
 
 
 def with_types(network: SpanModel, labels: LabelSpace, pieces: PieceEncoder) -> SpanModel:
@@ -87,7 +84,7 @@ def with_types(network: SpanModel, labels: LabelSpace, pieces: PieceEncoder) -> 
     texts = described(labels.texts, pieces, network.encoder.backbone)
     head = SpanHead(
         representation=network.spans.representation,
-        scorer=scorer.with_source(DescribedTypes(reader, texts)),
+        scorer=scorer.with_source(DescribedTypes(reader, texts), types=len(labels)),
     )
     return SpanModel(encoder=network.encoder, spans=head, tagger=None, output="spans").eval()
 

@@ -117,16 +117,23 @@ def described(texts: Sequence[str], pieces: PieceEncoder, backbone: nn.Module) -
     return _padded(rows, [0] * len(rows), pieces.padding)
 
 
-def prototypes(instances: Sequence[tuple[str, str, str]], pieces: PieceEncoder) -> TypeTexts:
-    """Pieces of instances (text before, mention, text behind), with markers around the mention."""
+def prototypes(
+    instances: Sequence[tuple[str, str, str]], pieces: PieceEncoder, backbone: nn.Module
+) -> TypeTexts:
+    """Pieces of instances (text before, mention, text behind), with markers around the mention.
+
+    Of an instance longer than the backbone can read, what is furthest from the mention's beginning is cut.
+    """
     start, end = pieces.markers
+    room = longest_input(backbone.config) - pieces.special_count - 2
     rows: list[list[int]] = []
     positions: list[int] = []
     for before, mention, behind in instances:
-        head = [*pieces.prefix, *pieces.encode_text(before)]
-        tail = [*pieces.encode_text(mention), end, *pieces.encode_text(behind), *pieces.suffix]
-        positions.append(len(head))
-        rows.append([*head, start, *tail])
+        inside = pieces.encode_text(mention)[: room // 2]
+        left = pieces.encode_text(before)[-((room - len(inside)) // 2) :]
+        right = pieces.encode_text(behind)[: room - len(inside) - len(left)]
+        positions.append(len(pieces.prefix) + len(left))
+        rows.append([*pieces.prefix, *left, start, *inside, end, *right, *pieces.suffix])
     return _padded(rows, positions, pieces.padding)
 
 

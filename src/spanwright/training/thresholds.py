@@ -9,7 +9,7 @@ from torch import Tensor
 
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Batch
-from spanwright.parts.scorers.bi_encoder import BiEncoder, Comparison, Comparisons
+from spanwright.parts.scorers.bi_encoder import BiEncoder, Comparisons
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 from spanwright.training.data import prepare_split
@@ -24,8 +24,8 @@ def tune_thresholds(model: TrainedModel, dev: Sequence[Document]) -> None:
     if not isinstance(scorer, BiEncoder) or scorer.settings.threshold != "tuned":
         return
     model.network.eval()
-    comparison = scorer.compare["spans"]
-    assert isinstance(comparison, Comparison) and comparison.tuned is not None
+    comparison = scorer.comparisons["spans"]
+    assert comparison.tuned is not None
     limit = float(comparison.log_scale.detach().exp())
     golds, others = _histograms(model, dev, limit)
     comparison.tuned.copy_(best_thresholds(golds, others, limit))
@@ -40,11 +40,14 @@ def best_thresholds(golds: Tensor, others: Tensor, limit: float) -> Tensor:
     found = golds.flip(1).cumsum(1).flip(1)
     predicted = found + others.flip(1).cumsum(1).flip(1)
     f1 = 2 * found / (predicted + golds.sum(1, keepdim=True)).clamp_min(1)
-    # Of equally good bins the middle one leaves most room on both sides.
+    # Of the first run of equally good bins, the middle one leaves most room on both sides.
     best = f1 == f1.amax(1, keepdim=True)
-    bins = torch.arange(golds.shape[1], dtype=torch.float64)
-    middle = (best * bins).sum(1) / best.sum(1)
-    edges = -limit + 2 * limit * middle.floor() / golds.shape[1]
+    first = best.long().argmax(1)
+    behind_first = torch.arange(golds.shape[1]) > first[:, None]
+    ended = behind_first & ~best
+    run_end = torch.where(ended.any(1), ended.long().argmax(1), golds.shape[1])
+    middle = ((first + run_end - 1) // 2).double()
+    edges = -limit + 2 * limit * middle / golds.shape[1]
     return torch.where(golds.sum(1) > 0, edges, torch.full_like(edges, limit)).float()
 
 

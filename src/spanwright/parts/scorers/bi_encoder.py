@@ -91,9 +91,21 @@ class Comparison(nn.Module):
         given = self.tuned if self.thresholds is None else self.thresholds
         if given is None:
             return Compared(similarity, self._similarity(anchors, types))
-        # A type that was not trained has no threshold of its own: it gets the mean of the others.
-        missing = given.mean().expand(len(types) - len(given))
-        return Compared(similarity, torch.cat([given, missing]).expand(len(anchors), -1))
+        return Compared(similarity, given.expand(len(anchors), -1))
+
+    def with_types(self, types: int) -> Comparison:
+        """This comparison with the same weights for more types.
+
+        A type that was not trained has no number of its own for a threshold: it gets the mean of the others.
+        """
+        other = copy.copy(self)
+        # A shallow copy shares its tables of weights with the original, which keeps its own thresholds.
+        other._parameters, other._buffers = dict(self._parameters), dict(self._buffers)
+        if self.thresholds is not None:
+            other.thresholds = nn.Parameter(_extended(self.thresholds.detach(), types))
+        if self.tuned is not None:
+            other.tuned = _extended(self.tuned, types)
+        return other
 
     def _similarity(self, items: Tensor, types: Tensor) -> Tensor:
         """(items, types): the scaled cosine; dividing the products by the norm saves a copy of the items."""
@@ -138,13 +150,21 @@ class BiEncoder(nn.Module):
         self._remembered = None
         return super().train(mode)
 
-    def with_source(self, source: TypeSource) -> BiEncoder:
-        """This scorer, with the same weights, for other types."""
+    def with_source(self, source: TypeSource, *, types: int) -> BiEncoder:
+        """This scorer with the same weights for more types, which follow those it knows."""
         other = copy.copy(self)
+        compare = nn.ModuleDict(
+            {kind: comparison.with_types(types) for kind, comparison in self.comparisons.items()}
+        )
         # A shallow copy shares its table of parts with the original, which keeps its own types.
-        other._modules = {**self._modules, "source": source.train(self.training)}
+        other._modules = {**self._modules, "source": source, "compare": compare}
         other._remembered = None
-        return other
+        return other.train(self.training)
+
+    @property
+    def comparisons(self) -> dict[str, Comparison]:
+        """The comparisons by kind."""
+        return {kind: part for kind, part in self.compare.items() if isinstance(part, Comparison)}
 
     def forward(self, vectors: SpanVectors, states: WordStates, batch: Batch) -> Comparisons:
         """Compare everything in a batch with all types."""
@@ -171,7 +191,7 @@ class BiEncoder(nn.Module):
 
     def _type_vectors(self) -> dict[str, Tensor]:
         """(types, size) unit vectors for each kind of comparison; remembered outside training."""
-        if self._remembered is not None:
+        if self._remembered is not None and not torch.is_grad_enabled():
             return self._remembered
         states = self.source()
         single = "spans" if self.settings.share_projections else None
@@ -227,6 +247,10 @@ class BiEncoder(nn.Module):
             # BINDER ranks by raw similarity (algorithm 1), which is comparable across windows.
             rank=scores.spans.similarity[span, type_],
         )
+
+
+def _extended(thresholds: Tensor, types: int) -> Tensor:
+    return torch.cat([thresholds, thresholds.mean().expand(types - len(thresholds))])
 
 
 def _span_items(batch: Batch) -> Items:

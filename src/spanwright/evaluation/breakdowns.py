@@ -1,0 +1,172 @@
+"""Scores of parts of the entities: short and long ones, seen and unseen ones, and so on.
+
+Matches are strict. Recall is over the gold entities of a bucket and precision over its predicted ones,
+each by its own attribute; so a bucket's found and correct entities may differ, and the counts of the
+buckets of an attribute add up to those of all entities. The unit of text is the sentence that an entity
+begins in: that of the corpus, else one found by rule. Attributes and their limits:
+
+- width: words that the entity touches.
+- text length: words of the sentence.
+- entity density: gold entities that begin in the sentence / its words.
+- nesting: nested in another entity of its own side, covering one, both, or flat.
+- position: the third of the document that the entity begins in.
+- label consistency, mention: see `spanwright.evaluation.familiarity`.
+- out-of-vocabulary density: words of the sentence that no training document has / its words.
+
+The limits of width, text length, label consistency and entity density are those of bundling learning
+(Table 5); it gives none for out-of-vocabulary density.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spanwright.evaluation.columns import Columns, Comparison, Floats, Integers
+from spanwright.evaluation.criteria import Matches
+from spanwright.evaluation.familiarity import ACQUAINTANCES, Familiarity, familiarity
+from spanwright.evaluation.running_text import (
+    UNKNOWN,
+    RunningText,
+    Vocabulary,
+    text_of_comparison,
+    text_of_training,
+)
+from spanwright.text import Document
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Names of buckets and the highest value of each but the last."""
+
+    names: tuple[str, ...]
+    highest: tuple[float, ...]
+
+    def place(self, values: Iterable[Integers | Floats]) -> _Placed:
+        """The bucket of each value of gold and of the prediction."""
+        return self.names, [np.searchsorted(self.highest, side, side="left") for side in values]
+
+
+_WIDTH = _Scale(("1", "2", "3-4", "5+"), (1, 2, 4))
+_LENGTH = _Scale(("1-7", "8-16", "17-31", "32+"), (7, 16, 31))
+_DENSITY = _Scale(("0-0.01", "0.01-0.025", "0.025-0.05", "0.05+"), (0.01, 0.025, 0.05))
+_CONSISTENCY = _Scale(("0-0.1", "0.1-0.5", "0.5-0.9", "0.9-1"), (0.1, 0.5, 0.9))
+_UNKNOWN_WORDS = _Scale(("0", "0-0.1", "0.1-0.25", "0.25-1"), (0, 0.1, 0.25))
+_NESTING = ("flat", "nested", "covering", "both")
+_THIRDS = ("first third", "second third", "last third")
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdowns:
+    """For each attribute, the counts and ratios of each of its buckets, in order."""
+
+    attributes: dict[str, dict[str, Matches]]
+    notes: tuple[str, ...]
+    """Which attributes were left out, and why."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        buckets = {
+            attribute: {name: matches.to_dict() for name, matches in found.items()}
+            for attribute, found in self.attributes.items()
+        }
+        return {"attributes": buckets, "notes": list(self.notes)}
+
+
+def break_down(comparison: Comparison, training: Iterable[Document] | None = None) -> Breakdowns:
+    """Counts and ratios by every attribute; those that compare with training need its documents."""
+    if training is None:
+        placed = _by_itself(comparison, text_of_comparison(comparison))
+        missing = "label consistency, mention, out-of-vocabulary density"
+        notes: tuple[str, ...] = (f"left out for want of training documents: {missing}",)
+    else:
+        vocabulary = Vocabulary({})
+        documents = tuple(training)
+        training_text = text_of_training(documents, vocabulary)
+        text = text_of_comparison(comparison, vocabulary)
+        known = familiarity(comparison, text, documents, training_text)
+        placed = _by_itself(comparison, text) | _by_training(comparison, text, known)
+        notes = ()
+    counts = {name: _count(comparison, *buckets) for name, buckets in placed.items()}
+    return Breakdowns(counts, notes)
+
+
+_Placed = tuple[tuple[str, ...], Sequence[Integers]]
+"""The names of buckets, and the bucket of each entity: of gold, then of the prediction."""
+
+
+def _by_itself(comparison: Comparison, text: RunningText) -> dict[str, _Placed]:
+    """Attributes that need nothing but the two sides."""
+    sides = (comparison.gold, comparison.predicted)
+    sentences = [text.sentence(side.start) for side in sides]
+    lengths = text.sentence_words()
+    density = _ratio(np.bincount(sentences[0], minlength=len(lengths)), lengths)
+    return {
+        "width": _WIDTH.place(_widths(side, text) for side in sides),
+        "text length": _LENGTH.place(lengths[at] for at in sentences),
+        "entity density": _DENSITY.place(density[at] for at in sentences),
+        "nesting": (_NESTING, [_nesting(side) for side in sides]),
+        "position": (_THIRDS, [_third(side, comparison) for side in sides]),
+    }
+
+
+def _by_training(comparison: Comparison, text: RunningText, known: Familiarity) -> dict[str, _Placed]:
+    """Attributes that compare with the training documents."""
+    lengths = text.sentence_words()
+    unknown = np.bincount(text.sentence(text.word_start), text.word_number == UNKNOWN, len(lengths))
+    density = _ratio(unknown, lengths)
+    sentences = [text.sentence(side.start) for side in (comparison.gold, comparison.predicted)]
+    return {
+        "label consistency": _CONSISTENCY.place(known.label_consistency),
+        "mention": (ACQUAINTANCES, known.acquaintance),
+        "out-of-vocabulary density": _UNKNOWN_WORDS.place(density[at] for at in sentences),
+    }
+
+
+def _count(comparison: Comparison, names: tuple[str, ...], buckets: Sequence[Integers]) -> dict[str, Matches]:
+    """The counts of each bucket."""
+    gold, predicted = buckets
+    columns = (
+        gold,
+        gold[comparison.gold.matched],
+        predicted,
+        predicted[comparison.predicted.matched],
+    )
+    counts = zip(*(np.bincount(column, minlength=len(names)).tolist() for column in columns), strict=True)
+    return {name: Matches(*row) for name, row in zip(names, counts, strict=True)}
+
+
+def _widths(side: Columns, text: RunningText) -> Integers:
+    """The number of words that each entity touches, `(entities,)`."""
+    pieces = side.pieces
+    touched = np.maximum(text.stop_word(pieces.end) - text.first_word(pieces.start), 0)
+    return np.bincount(pieces.owner, touched, len(side.entities)).astype(np.int64)
+
+
+def _nesting(side: Columns) -> Integers:
+    """The position in `_NESTING` of each entity among those of its side, by outer bounds: `(entities,)`."""
+    if not len(side.entities):
+        return np.zeros(0, np.int64)
+    # Wider spans come first where starts agree, so a span is nested if one before it ends as late,
+    # and covers if one after it ends as early. Entities with the same bounds are neither.
+    size = int(side.end.max()) + 1
+    bounds, position = np.unique(side.start * size + (size - 1 - side.end), return_inverse=True)
+    end = size - 1 - bounds % size
+    nested, covering = np.zeros(len(end), np.int64), np.zeros(len(end), np.int64)
+    nested[1:] = np.maximum.accumulate(end)[:-1] >= end[1:]
+    covering[:-1] = np.minimum.accumulate(end[::-1])[::-1][1:] <= end[:-1]
+    return (nested + 2 * covering)[position]
+
+
+def _third(side: Columns, comparison: Comparison) -> Integers:
+    """The third of its document that each entity begins in, `(entities,)`."""
+    begin, end = comparison.base[side.document], comparison.base[side.document + 1] - 1
+    third: Integers = 3 * (side.start - begin) // np.maximum(end - begin, 1)
+    return np.minimum(third, 2)
+
+
+def _ratio(part: Integers | Floats, whole: Integers) -> Floats:
+    return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)

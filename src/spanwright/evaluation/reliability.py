@@ -1,0 +1,72 @@
+"""How far confidences are from being probabilities. A confidence is in [0, 1]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from spanwright.errors import InputError
+from spanwright.evaluation.columns import Booleans, Floats
+
+_EDGE = 1e-6
+"""The lowest likelihood that a logarithm is taken of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The predictions of a range of confidences in a reliability diagram."""
+
+    low: float
+    high: float
+    count: int
+    confidence: float
+    """The mean confidence."""
+    accuracy: float
+    """The share of correct predictions."""
+
+
+def reliability_bins(confidence: npt.ArrayLike, correct: npt.ArrayLike, *, bins: int = 10) -> tuple[Bin, ...]:
+    """Bins of equal width, upper limits included; empty ones have confidence and accuracy 0."""
+    values, right = checked_pairs(confidence, correct)
+    limits = np.linspace(0, 1, bins + 1)
+    place = np.maximum(np.searchsorted(limits, values, side="left") - 1, 0)
+    count = np.bincount(place, minlength=bins)
+    means = (np.bincount(place, of, bins) / np.maximum(count, 1) for of in (values, right))
+    columns = (limits[:-1], limits[1:], count, *means)
+    return tuple(Bin(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
+
+
+def expected_calibration_error(confidence: npt.ArrayLike, correct: npt.ArrayLike, *, bins: int = 10) -> float:
+    """The mean distance of confidence and accuracy over bins, weighted by their predictions; 0 for none."""
+    found = reliability_bins(confidence, correct, bins=bins)
+    total = sum(each.count for each in found)
+    return sum(each.count * abs(each.accuracy - each.confidence) for each in found) / max(total, 1)
+
+
+def log_loss(probability: npt.ArrayLike, correct: npt.ArrayLike) -> float:
+    """The mean negative log likelihood of what was correct; 0 for no predictions."""
+    values, right = checked_pairs(probability, correct)
+    likelihood = np.maximum(np.where(right, values, 1 - values), _EDGE)
+    return float(-np.log(likelihood).mean()) if len(values) else 0.0
+
+
+def checked_pairs(confidence: npt.ArrayLike, correct: npt.ArrayLike) -> tuple[Floats, Booleans]:
+    """Confidences and whether each prediction is correct, `(predictions,)` both."""
+    values, right = checked_confidences(confidence), np.asarray(correct, np.bool_)
+    if values.ndim != 1 or values.shape != right.shape:
+        raise InputError(
+            f"confidences: found an array of shape {values.shape} and answers of shape {right.shape}; "
+            f"legal are two flat arrays of the same length"
+        )
+    return values, right
+
+
+def checked_confidences(confidence: npt.ArrayLike) -> Floats:
+    """Confidences of any shape, once all are known to be in [0, 1]."""
+    values = np.asarray(confidence, np.float64)
+    legal = (values >= 0) & (values <= 1)
+    if not legal.all():
+        raise InputError(f"confidences: found {values[~legal].flat[0]}; legal is 0 <= confidence <= 1")
+    return values

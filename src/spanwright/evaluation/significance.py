@@ -1,0 +1,148 @@
+"""How sure a score or a difference is, with documents as the units that chance draws.
+
+Counts of documents are rows of gold, found, predicted and correct entities, as in
+`CriterionScores.per_document`. All draws come from a seed, so the same call gives the same answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+import numpy as np
+
+from spanwright.errors import InputError
+from spanwright.evaluation.columns import Floats, Integers
+from spanwright.evaluation.criteria import CriterionScores, ratios
+
+_CELLS_AT_ONCE = 4_000_000
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A score and the range that holds it at the level asked for."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Micro F1 of two systems, and how likely chance makes them differ as much."""
+
+    first: float
+    second: float
+    p_value: float
+
+    @property
+    def difference(self) -> float:
+        """How much the first is better."""
+        return self.first - self.second
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Runs of one system that differ in their seed."""
+
+    mean: float
+    deviation: float | None
+    """The sample standard deviation; None for a single run."""
+    runs: int
+
+
+def confidence_intervals(
+    scores: CriterionScores, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
+) -> dict[str, Interval]:
+    """Percentile bootstrap intervals of micro precision, recall and F1."""
+    if not 0 < level < 1:
+        raise InputError(f"confidence level: found {level}; legal is 0 < level < 1, such as 0.95")
+    rows = scores.per_document
+    values = ratios(rows.sum(axis=0)[None])[0]
+    drawn = np.concatenate([ratios(weights @ rows) for weights in _resampled(len(rows), resamples, seed)])
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return {
+        name: Interval(*numbers)
+        for name, *numbers in zip(
+            ("precision", "recall", "f1"), values.tolist(), low.tolist(), high.tolist(), strict=True
+        )
+    }
+
+
+def paired_bootstrap(
+    first: CriterionScores, second: CriterionScores, *, resamples: int = 2000, seed: int = 0
+) -> Difference:
+    """Two-sided paired bootstrap test: how often resampled documents move the difference by its own size."""
+    left, right = _same_documents(first, second)
+    observed = _f1(left.sum(axis=0)[None]) - _f1(right.sum(axis=0)[None])
+    drawn = np.concatenate(
+        [_f1(weights @ left) - _f1(weights @ right) for weights in _resampled(len(left), resamples, seed)]
+    )
+    return _difference(left, right, np.abs(drawn - observed))
+
+
+def paired_randomisation(
+    first: CriterionScores, second: CriterionScores, *, shuffles: int = 2000, seed: int = 0
+) -> Difference:
+    """Two-sided approximate randomisation: how often swapping the systems' answers differs as much."""
+    left, right = _same_documents(first, second)
+    # Where both answered alike there is nothing to swap.
+    change = (right - left)[(left != right).any(axis=1)]
+    drawn = [np.zeros(0)]
+    generator = np.random.default_rng(seed)
+    for number in _portions(shuffles, len(change)):
+        moved = generator.integers(0, 2, (number, len(change)), dtype=np.int8).astype(np.float64) @ change
+        drawn.append(np.abs(_f1(left.sum(axis=0) + moved) - _f1(right.sum(axis=0) - moved)))
+    return _difference(left, right, np.concatenate(drawn))
+
+
+def over_seeds(values: Sequence[float]) -> Spread:
+    """Mean and deviation of the scores of several runs."""
+    if not values:
+        raise InputError("scores of runs: found none; legal is one or more")
+    return Spread(fmean(values), stdev(values) if len(values) > 1 else None, len(values))
+
+
+def _same_documents(first: CriterionScores, second: CriterionScores) -> tuple[Integers, Integers]:
+    """Rows of both systems: the gold documents, then those that gold lacks, each for one system only."""
+    documents = first.gold_documents
+    gold, other_gold = (scores.per_document[: scores.gold_documents, 0] for scores in (first, second))
+    if not np.array_equal(gold, other_gold):
+        raise InputError(
+            f"two systems: the gold entities of {documents} and {second.gold_documents} documents differ; "
+            f"legal are scores of two predictions against the same gold documents, in the same order"
+        )
+    left, right = (scores.per_document[documents:] for scores in (first, second))
+    return (
+        np.concatenate((first.per_document[:documents], left, np.zeros_like(right))),
+        np.concatenate((second.per_document[:documents], np.zeros_like(left), right)),
+    )
+
+
+def _difference(left: Integers, right: Integers, drawn: Floats) -> Difference:
+    """The p-value counts the observed difference among the drawn ones, so it is never 0."""
+    first, second = (float(_f1(rows.sum(axis=0)[None])[0]) for rows in (left, right))
+    as_much = int((drawn >= abs(first - second) - _ROUNDING).sum())
+    return Difference(first, second, (as_much + 1) / (len(drawn) + 1))
+
+
+def _resampled(documents: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """How often each document is drawn in each resample, `(some, documents)` at a time."""
+    generator = np.random.default_rng(seed)
+    for number in _portions(resamples, documents):
+        # Floats, since numpy multiplies matrices of integers without BLAS.
+        yield generator.multinomial(documents, np.full(documents, 1 / documents), number).astype(np.float64)
+
+
+def _portions(rows: int, columns: int) -> Iterator[int]:
+    """Numbers of rows that add up to `rows`, each small enough for memory."""
+    portion = max(1, _CELLS_AT_ONCE // max(columns, 1))
+    for begin in range(0, rows, portion):
+        yield min(portion, rows - begin)
+
+
+def _f1(counts: Integers | Floats) -> Floats:
+    """F1 of rows of counts, `(rows,)`."""
+    return ratios(counts)[:, 2]

@@ -38,5 +38,5 @@ def batch_of(
         mentions=mentions,
         word_offset=torch.tensor(word_offset or [0] * windows, dtype=torch.long),
         document=torch.zeros(windows, dtype=torch.long),
-        owned_sums=torch.tensor(owned_sums or [(-1000, 1000)] * windows, dtype=torch.long),
+        owned_sums=torch.tensor(owned_sums or [(-1000, 1000)] * windows, dtype=torch.long).reshape(-1, 2),
     )

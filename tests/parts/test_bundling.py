@@ -58,6 +58,13 @@ def gradients(network: SpanModel) -> dict[str, torch.Tensor]:
     }
 
 
+def assert_same_gradients(found: SpanModel, expected: SpanModel) -> None:
+    """Equal gradients for the weights that both have, and none for the others."""
+    assert gradients(found).keys() == gradients(expected).keys()
+    for name, gradient in gradients(expected).items():
+        torch.testing.assert_close(gradients(found)[name], gradient)
+
+
 def same_weights(target: SpanModel, source: SpanModel) -> None:
     target.load_state_dict(source.state_dict(), strict=False)
 
@@ -69,10 +76,7 @@ def test_weight_0_is_the_span_model_alone(kind: str, parts: dict[str, object]) -
     same_weights(alone.network, bundled.network)
     expected = loss(alone, alone.settings.objective)
     torch.testing.assert_close(loss(bundled, objective(bundled.settings, 0.0)), expected)
-    found = gradients(bundled.network)
-    assert found.keys() == gradients(alone.network).keys()
-    for name, gradient in gradients(alone.network).items():
-        torch.testing.assert_close(found[name], gradient)
+    assert_same_gradients(bundled.network, alone.network)
 
 
 @pytest.mark.parametrize("kind", ["softmax", "crf"])
@@ -83,10 +87,7 @@ def test_weight_1_is_the_tagger_alone(kind: str, parts: dict[str, object]) -> No
     same_weights(alone.network, bundled.network)
     expected = loss(alone, alone.settings.objective)
     torch.testing.assert_close(loss(bundled, objective(bundled.settings, 1.0)), expected)
-    found = gradients(bundled.network)
-    assert found.keys() == gradients(alone.network).keys()
-    for name, gradient in gradients(alone.network).items():
-        torch.testing.assert_close(found[name], gradient)
+    assert_same_gradients(bundled.network, alone.network)
 
 
 def test_in_between_the_loss_is_the_convex_sum() -> None:

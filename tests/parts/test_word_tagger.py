@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise, product
 from typing import Literal, NamedTuple
 
 import pytest
@@ -123,8 +124,9 @@ def naive_entities(counts: list[int], tags: list[int]) -> list[tuple[int, int, i
 @given(tagged_windows())
 def test_entities_are_those_that_reading_tag_by_tag_gives(windows: tuple[list[int], list[int]]) -> None:
     counts, tags = windows
-    predictions = tagger().predict(sure_of(tags), batch_of(counts))
-    assert found(predictions) == naive_entities(counts, tags)
+    first, last = entity_ends(torch.tensor(tags, dtype=torch.long), torch.tensor(counts, dtype=torch.long))
+    expected = [(entity[1], entity[2]) for entity in naive_entities(counts, tags)]
+    assert list(zip(first.tolist(), last.tolist(), strict=True)) == expected
 
 
 @pytest.mark.parametrize(
@@ -146,8 +148,8 @@ def test_an_inside_tag_that_continues_nothing_begins_an_entity(
 
 
 def test_an_inside_tag_does_not_continue_the_window_before() -> None:
-    predictions = tagger().predict(sure_of([OUT, B0, I0, OUT]), batch_of([2, 2]))
-    assert found(predictions) == [(0, 1, 1, 0), (1, 2, 2, 0)]
+    first, last = entity_ends(torch.tensor([OUT, B0, I0, OUT]), torch.tensor([2, 2]))
+    assert first.tolist() == last.tolist() == [1, 2]
 
 
 def test_the_legal_moves_of_two_types() -> None:
@@ -160,23 +162,39 @@ def test_the_legal_moves_of_two_types() -> None:
     assert [name for name, legal in zip(NAMES, start.tolist(), strict=True) if legal] == ["O", "B-0", "B-1"]
 
 
+@pytest.mark.parametrize("kind", ["softmax", "crf"])
 @given(tagged_windows(), st.integers(0, 100))
-def test_paths_of_the_crf_are_always_legal(windows: tuple[list[int], list[int]], seed: int) -> None:
+def test_paths_are_always_legal(kind: Kind, windows: tuple[list[int], list[int]], seed: int) -> None:
     counts, tags = windows
     generator = torch.Generator().manual_seed(seed)
     emissions = sure_of(tags, 2.0) + torch.randn(len(tags), len(NAMES), generator=generator)
-    chosen, _ = tagger("crf").rule.choose(emissions, torch.tensor(counts, dtype=torch.long))
+    chosen, _ = tagger(kind).rule.choose(emissions, torch.tensor(counts, dtype=torch.long))
     start, moves = legal_moves(len(NAMES), emissions.device)
     for row in chosen.split(counts):
         assert start[row[:1]].all()
         assert moves[row[:-1], row[1:]].all()
 
 
-def test_the_crf_takes_the_best_legal_path_instead_of_repairing_the_best_tags() -> None:
+@pytest.mark.parametrize("kind", ["softmax", "crf"])
+def test_the_best_legal_path_is_taken_instead_of_repairing_the_best_tags(kind: Kind) -> None:
     emissions = torch.tensor([[2.0, 1.5, 0.0, 0.0, 0.0], [0.0, 0.0, 3.0, 0.0, 0.0]])  # O or B-0, then I-0
-    softmax, crf = (tagger(kind).predict(emissions, batch_of([2])) for kind in ("softmax", "crf"))
-    assert found(softmax) == [(0, 1, 1, 0)]
-    assert found(crf) == [(0, 0, 1, 0)]
+    assert found(tagger(kind).predict(emissions, batch_of([2]))) == [(0, 0, 1, 0)]
+
+
+@given(st.integers(1, 4), st.integers(0, 1000))
+def test_the_softmax_tagger_takes_the_likeliest_of_all_legal_paths(words: int, seed: int) -> None:
+    emissions = 2 * torch.randn(words, len(NAMES), generator=torch.Generator().manual_seed(seed))
+    start, moves = legal_moves(len(NAMES), emissions.device)
+    legal = [
+        path
+        for path in product(range(len(NAMES)), repeat=words)
+        if start[path[0]] and all(moves[before, tag] for before, tag in pairwise(path))
+    ]
+    scores = emissions.log_softmax(1)
+    best = max(legal, key=lambda path: sum(scores[word, tag].item() for word, tag in enumerate(path)))
+    chosen, probabilities = tagger().rule.choose(emissions, torch.tensor([words]))
+    assert tuple(chosen.tolist()) == best
+    torch.testing.assert_close(probabilities, emissions.softmax(1)[range(words), best])
 
 
 @pytest.mark.parametrize("kind", ["softmax", "crf"])

@@ -90,4 +90,4 @@ class SpanModel(nn.Module):
         # The type encoder of a bi-encoder is a backbone too, and learns at the rate of one.
         if name.startswith("encoder.") or ".backbone." in name:
             return "encoder"
-        return "auxiliary" if name.startswith("tagger.") and self.spans is not None else "head"
+        return "auxiliary" if name.startswith("tagger.") else "head"

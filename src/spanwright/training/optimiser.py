@@ -17,10 +17,10 @@ class OptimiserSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     learning_rates: dict[str, NonNegativeFloat] = Field(default_factory=dict)
-    """Learning rate of each role: `encoder`, `head` and `auxiliary`. Unless named, those of encoder and head
-    suit the encoder's width, and that of auxiliaries is the head's."""
+    """Learning rate of each role: `encoder`, `head` (spans) and `auxiliary` (the tagger). Unless named, those
+    of encoder and head suit the encoder's width, and that of auxiliaries is the encoder's."""
     weight_decay: float = Field(default=0.01, ge=0)
-    """On weight matrices only: biases, norms and embeddings of one row per thing are left alone."""
+    """On weight matrices and embeddings; biases and norms are left alone."""
     warmup: float = Field(default=0.1, ge=0, lt=1)
     """Share of the steps over which the learning rates rise from 0."""
     clip: float = Field(default=1.0, gt=0)
@@ -48,7 +48,7 @@ def make_optimiser(
     rates = settings.learning_rates
     groups: list[dict[str, Any]] = []
     for role, named in roles.items():
-        rate = rates[role] if role in rates else rates["head"]
+        rate = rates[role] if role in rates else rates["encoder"]
         matrices = [parameter for _, parameter in named if parameter.ndim > 1]
         vectors = [parameter for _, parameter in named if parameter.ndim <= 1]
         for parameters, decay in ((matrices, settings.weight_decay), (vectors, 0.0)):

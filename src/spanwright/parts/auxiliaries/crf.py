@@ -65,20 +65,7 @@ class LinearChain(nn.Module):
         them every path is legal.
         """
         start, transitions = _barred(self.start, allowed_start), _barred(self.transitions, allowed)
-        emissions = _without_padding(emissions, mask)
-        best = start + emissions[:, 0]
-        stay = torch.arange(len(start), device=mask.device)
-        origins = []
-        for step, inside in _steps(emissions, transitions, mask):
-            reached, origin = (best.unsqueeze(2) + step).max(1)
-            # Beyond its last word a window stays where it is, so that all windows end in the last column.
-            best = torch.where(inside, reached, best)
-            origins.append(torch.where(inside, origin, stay))
-        scores, tag = (best + self.end).max(1, keepdim=True)
-        path = [tag]
-        for origin in reversed(origins):
-            path.append(origin.gather(1, path[-1]))
-        return torch.cat(path[::-1], dim=1).masked_fill(~mask, NO_TAG), scores.squeeze(1)
+        return best_paths(emissions, mask, start, transitions, self.end)
 
     def _forward_sums(self, emissions: Tensor) -> Tensor:
         """(windows, words, tags): log-summed scores of all ways to come to a tag at a word."""
@@ -95,6 +82,26 @@ class LinearChain(nn.Module):
             finished = (step + sums[-1].unsqueeze(1)).logsumexp(2)
             sums.append(torch.where(inside, finished, sums[-1]))
         return torch.stack(sums[::-1], dim=1)
+
+
+def best_paths(
+    emissions: Tensor, mask: Tensor, start: Tensor, transitions: Tensor, end: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Viterbi's algorithm: paths (windows, words), filled with `NO_TAG`, and their scores (windows,)."""
+    emissions = _without_padding(emissions, mask)
+    best = start + emissions[:, 0]
+    stay = torch.arange(len(start), device=mask.device)
+    origins = []
+    for step, inside in _steps(emissions, transitions, mask):
+        reached, origin = (best.unsqueeze(2) + step).max(1)
+        # Beyond its last word a window stays where it is, so that all windows end in the last column.
+        best = torch.where(inside, reached, best)
+        origins.append(torch.where(inside, origin, stay))
+    scores, tag = (best + end).max(1, keepdim=True)
+    path = [tag]
+    for origin in reversed(origins):
+        path.append(origin.gather(1, path[-1]))
+    return torch.cat(path[::-1], dim=1).masked_fill(~mask, NO_TAG), scores.squeeze(1)
 
 
 def _potentials(emissions: Tensor, transitions: Tensor) -> Tensor:

@@ -3,9 +3,10 @@
 Tags say one layer of entities. Tag 0 is O; type t has the tags 1 + 2t (B, its first word) and 2 + 2t (I, a
 further word). Entities of any width can be tagged.
 
-- `softmax` judges each word alone: cross entropy, and the likeliest tag of each word as answer.
-- `crf` judges the path of tags through a window: its negative log likelihood, and the likeliest path in
-  which I follows only B or I of its type.
+- `softmax` judges each word alone: cross entropy of the words.
+- `crf` judges the path of tags through a window: its negative log likelihood.
+
+Either answers with its likeliest legal path, in which I follows only B or I of its type.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from spanwright.batches.batch import Batch, Mentions
-from spanwright.parts.auxiliaries.crf import LinearChain
+from spanwright.parts.auxiliaries.crf import LinearChain, best_paths
 from spanwright.parts.dropout import QuickDropout
 from spanwright.parts.packing import pad, word_mask
 from spanwright.parts.predictions import Predictions
@@ -77,9 +78,15 @@ class _WordByWord(nn.Module):
         return total / max(1, len(targets))
 
     def choose(self, emissions: Tensor, word_counts: Tensor) -> tuple[Tensor, Tensor]:
-        """(words,) each: the tag of each packed word, legal or not, and its probability."""
-        probabilities, tags = emissions.softmax(1).max(1)
-        return tags, probabilities
+        """(words,) each: the tag of each packed word on the best legal path, and its probability."""
+        scores = emissions.log_softmax(1)
+        tags = scores.argmax(1)
+        if not _all_legal(tags, word_counts):
+            mask = word_mask(word_counts)
+            free, moves = (legal.float().log() for legal in legal_moves(scores.shape[1], scores.device))
+            paths, _ = best_paths(pad(scores, mask), mask, free, moves, torch.zeros_like(free))
+            tags = paths[mask]
+        return tags, scores.gather(1, tags[:, None]).squeeze(1).exp()
 
 
 class _Path(nn.Module):
@@ -125,6 +132,12 @@ def legal_moves(tags: int, device: torch.device) -> tuple[Tensor, Tensor]:
     free = _is_outside(every) | _is_begin(every)
     types = _types(every)
     return free, free | (types[:, None] == types)
+
+
+def _all_legal(tags: Tensor, word_counts: Tensor) -> bool:
+    """Whether no I stands where it continues nothing; then the best tags are the best legal path."""
+    first, _ = entity_ends(tags, word_counts)
+    return bool(_is_begin(tags[first]).all())
 
 
 def entity_ends(tags: Tensor, word_counts: Tensor) -> tuple[Tensor, Tensor]:

@@ -85,7 +85,10 @@ def resolve(settings: Settings, train: Documents, encoder_width: int) -> Setting
         # Bundling Learning, section 4.1.2: the tagger's share of the loss is 0.1.
         weights = {**settings.objective.weights, "tags": 0.1}
         changes["objective"] = settings.objective.model_copy(update={"weights": weights, "convex": True})
-    rates = {**default_rates(encoder_width), **settings.optimiser.learning_rates}
+    defaults = default_rates(encoder_width)
+    if not settings.has_spans:
+        del defaults["head"]
+    rates = {**defaults, **settings.optimiser.learning_rates}
     changes["optimiser"] = settings.optimiser.model_copy(update={"learning_rates": rates})
     return settings.model_copy(update=changes)
 

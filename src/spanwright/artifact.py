@@ -1,6 +1,6 @@
 """A model directory: JSON, safetensors and tokenizer.json. No pickle, ever.
 
-    spanwright.json      format version, resolved settings, encoder configuration, scores
+    spanwright.json      format version, resolved settings, encoder configuration, calibration, scores
     labels.json          the label space
     model.safetensors    all weights
     tokenizer.json       the sub-word tokenizer
@@ -19,13 +19,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import safetensors
 import safetensors.torch
 
 import spanwright
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import WindowPlan
-from spanwright.errors import ModelError, SpanwrightError
+from spanwright.errors import InputError, ModelError, SpanwrightError
+from spanwright.evaluation import Calibration
+from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
 from spanwright.model_card import model_card
 from spanwright.parts import backbone
@@ -39,6 +43,7 @@ FORMAT_VERSION = 2
 READABLE = (1, FORMAT_VERSION)
 FILES = ("spanwright.json", "labels.json", "model.safetensors", "tokenizer.json")
 _LARGEST_JSON = 64 * 1024 * 1024
+_CONFIDENCE_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,18 @@ class TrainedModel:
     """Resolved: no `auto` is left that the network or decoding depends on."""
     facts: dict[str, Any] = field(default_factory=dict)
     """What the model card tells: training data, scores, versions."""
+    calibration: Calibration | None = None
+    """From the network's confidences to probabilities; None for models made before there were any."""
+    thresholds: dict[str, float] = field(default_factory=dict)
+    """For each type of dev, the lowest calibrated confidence that gives its best F1 there."""
+
+    def reported(self, confidence: npt.ArrayLike) -> Floats:
+        """The network's confidences as they stand on entities: calibrated, if the model is; same shape."""
+        # Rounded before as well, so that it depends on nothing finer than what an uncalibrated model reports.
+        rounded = np.asarray(confidence, np.float64).round(_CONFIDENCE_DIGITS)
+        if self.calibration is None:
+            return rounded
+        return self.calibration.apply(rounded).round(_CONFIDENCE_DIGITS)
 
     @property
     def plan(self) -> WindowPlan:
@@ -100,6 +117,8 @@ def _write_files(model: TrainedModel, folder: Path) -> None:
         "encoder_config": _plain_config(model.network.encoder.config),
         "facts": model.facts,
     }
+    if model.calibration is not None:
+        description["calibration"] = {**model.calibration.to_dict(), "thresholds": model.thresholds}
     _write_json(folder / "spanwright.json", description)
     _write_json(folder / "labels.json", model.labels.to_dict(TEST_PROTOTYPES))
     safetensors.torch.save_file(_contiguous(model.network), folder / "model.safetensors")
@@ -135,12 +154,31 @@ def load(folder: str | Path) -> TrainedModel:
         encoder = backbone.from_config(description["encoder_config"])
         network = build(settings, encoder, labels=labels, pieces=pieces)
         network.load_state_dict(weights)
+        calibration, thresholds = _stored_calibration(description, folder / "spanwright.json")
     except SpanwrightError:
         raise
     except Exception as error:  # a stranger's files can be wrong in any way: one clear error for all of them
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(f"{folder}: not a model that can be loaded: {reason}") from error
-    return TrainedModel(network.eval(), pieces, labels, settings, description.get("facts", {}))
+    facts = description.get("facts", {})
+    return TrainedModel(network.eval(), pieces, labels, settings, facts, calibration, thresholds)
+
+
+def _stored_calibration(
+    description: dict[str, Any], path: Path
+) -> tuple[Calibration | None, dict[str, float]]:
+    """The calibration and the thresholds of a model, if it has any."""
+    if "calibration" not in description:
+        return None, {}
+    stored = dict(description["calibration"])
+    thresholds = dict(stored.pop("thresholds", {}))
+    for type_, value in thresholds.items():
+        if not 0 <= value <= 1:
+            raise ModelError(f"{path}: the threshold of {type_!r} is {value}; legal is 0 <= threshold <= 1")
+    try:
+        return Calibration.from_dict(stored), thresholds
+    except InputError as error:
+        raise ModelError(f"{path}: {error}") from None
 
 
 def _from_version_1(settings: dict[str, Any], weights: dict[str, Any]) -> dict[str, Any]:

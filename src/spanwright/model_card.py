@@ -20,6 +20,7 @@ def model_card(settings: Settings, labels: LabelSpace, facts: dict[str, Any]) ->
         _limits(settings),
         _data(facts.get("data", {})),
         _scores(facts.get("scores", {})),
+        _confidence(facts.get("confidence", {})),
         "## Licence\n\nThe weights inherit the terms of the encoder and of the training corpora: check both.",
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
@@ -53,3 +54,21 @@ def _scores(scores: dict[str, Any]) -> str:
     ]
     header = ["## Scores", "", "Strict: exact characters and type, every gold entity counted.", ""]
     return "\n".join([*header, "| split | precision | recall | F1 |", "|---|---|---|---|", *rows])
+
+
+def _confidence(confidence: dict[str, Any]) -> str:
+    """How confidences were calibrated, and how far they are from probabilities on each split."""
+    if not confidence:
+        return ""
+    predictions = f"{confidence['dev_predictions']} predictions on dev, {confidence['dev_correct']} correct"
+    if confidence["calibration"] == "none":
+        told = f"The network's own: {predictions}, are too few for a calibration or gave none that is better."
+    else:
+        told = f"Calibrated ({confidence['calibration']}) on the {predictions}: the share to expect correct."
+    rows = [
+        f"| {'dev (in-sample: fitted on it)' if split == 'dev' else split} | "
+        f"{100 * error['before']:.1f} | {100 * error['after']:.1f} |"
+        for split, error in confidence["calibration_error"].items()
+    ]
+    header = ["## Confidence", "", told, "", "Expected calibration error in percent, ten bins:", ""]
+    return "\n".join([*header, "| split | before | after |", "|---|---|---|", *rows])

@@ -48,6 +48,13 @@ def tag_command(
             "may be repeated. Only for models that read descriptions (recipe binder).",
         ),
     ] = None,
+    minimum_confidence: Annotated[
+        float, typer.Option(min=0, max=1, help="Drop entities below this confidence.")
+    ] = 0.0,
+    tuned_thresholds: Annotated[
+        bool,
+        typer.Option("--tuned-thresholds", help="Drop entities below the model's threshold for their type."),
+    ] = False,
     lossy: Annotated[
         bool, typer.Option("--lossy", help="Leave out what the output format cannot express.")
     ] = False,
@@ -71,7 +78,10 @@ def tag_command(
     with Progress(*_COLUMNS, console=Console(stderr=True)) as progress:
         documents = _documents(paths, input_format, parse_options(option or ()), log)
         task = progress.add_task("tag", total=None, entities=0)
-        tagged = _counted(tagger.tag(documents), progress, task)
+        found = tagger.tag(
+            documents, minimum_confidence=minimum_confidence, tuned_thresholds=tuned_thresholds
+        )
+        tagged = _counted(found, progress, task)
         if to_stream:
             write_stream(tagged, sys.stdout, target, lossy=lossy, losses=losses)
         else:

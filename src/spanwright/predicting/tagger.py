@@ -15,6 +15,8 @@ from spanwright.batches.collate import collate
 from spanwright.batches.order import by_length
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import PreparedDocument, prepare, window_lengths, windows_of
+from spanwright.errors import InputError
+from spanwright.evaluation.columns import Floats
 from spanwright.parts.decoding import decode
 from spanwright.text import Document, Entity
 
@@ -39,20 +41,32 @@ class Tagger:
         self._plan = model.plan
 
     @overload
-    def tag(self, source: str | Document) -> Document: ...
+    def tag(
+        self, source: str | Document, *, minimum_confidence: float = 0.0, tuned_thresholds: bool = False
+    ) -> Document: ...
 
     @overload
-    def tag(self, source: Texts) -> Iterator[Document]: ...
+    def tag(
+        self, source: Texts, *, minimum_confidence: float = 0.0, tuned_thresholds: bool = False
+    ) -> Iterator[Document]: ...
 
-    def tag(self, source: str | Document | Texts) -> Document | Iterator[Document]:
+    def tag(
+        self,
+        source: str | Document | Texts,
+        *,
+        minimum_confidence: float = 0.0,
+        tuned_thresholds: bool = False,
+    ) -> Document | Iterator[Document]:
         """Find the entities of a text or document, or of each of a stream of them.
 
         A stream is worked through in bounded memory, and answers come in its order. Entities that a
-        document already has are replaced.
+        document already has are replaced. Of those found, the ones below `minimum_confidence` are dropped,
+        and with `tuned_thresholds` those below the threshold that the model has for their type.
         """
+        lowest = self._lowest(minimum_confidence, tuned_thresholds)
         if isinstance(source, str | Document):
-            return self._tag_chunk([_as_document(source, 0)])[0]
-        return self._tag_stream(source)
+            return self._tag_chunk([_as_document(source, 0)], lowest)[0]
+        return self._tag_stream(source, lowest)
 
     def with_types(self, descriptions: Mapping[str, str]) -> Tagger:
         """A tagger that also looks for types the model was not trained on, by name and description.
@@ -62,7 +76,19 @@ class Tagger:
         """
         return Tagger(self.model.with_types(descriptions))
 
-    def _tag_stream(self, source: Iterable[str | Document]) -> Iterator[Document]:
+    def _lowest(self, minimum: float, tuned: bool) -> Floats:
+        """The lowest confidence that an entity of each type may have, `(types,)`."""
+        if not 0 <= minimum <= 1:
+            raise InputError(f"minimum confidence: found {minimum}; legal is 0 <= minimum <= 1")
+        if tuned and not self.model.thresholds:
+            raise InputError(
+                "tuned thresholds: the model has none, as it was trained without a calibration; legal is a "
+                "minimum confidence for all types, or a model that is trained anew"
+            )
+        thresholds = self.model.thresholds if tuned else {}
+        return np.array([max(minimum, thresholds.get(name, 0.0)) for name in self.model.labels.types])
+
+    def _tag_stream(self, source: Iterable[str | Document], lowest: Floats) -> Iterator[Document]:
         chunk: list[Document] = []
         characters = 0
         for number, item in enumerate(source):
@@ -70,15 +96,15 @@ class Tagger:
             chunk.append(document)
             characters += len(document.text) + 1  # so that empty texts fill a chunk, too
             if characters >= _CHUNK_CHARACTERS:
-                yield from self._tag_chunk(chunk)
+                yield from self._tag_chunk(chunk, lowest)
                 chunk, characters = [], 0
-        yield from self._tag_chunk(chunk)
+        yield from self._tag_chunk(chunk, lowest)
 
     @torch.inference_mode()
-    def _tag_chunk(self, documents: Sequence[Document]) -> list[Document]:
+    def _tag_chunk(self, documents: Sequence[Document], lowest: Floats) -> list[Document]:
         prepared = [prepare(document, self.model.pieces, self._plan) for document in documents]
         found = [self._predict(batch) for batch in self.batches(prepared)]
-        return _with_entities(prepared, found, self.model)
+        return _with_entities(prepared, found, self.model, lowest)
 
     def batches(
         self, prepared: Sequence[PreparedDocument], golds: Sequence[Integers] | None = None
@@ -125,7 +151,10 @@ def _as_document(source: str | Document, number: int) -> Document:
 
 
 def _with_entities(
-    prepared: list[PreparedDocument], found: list[tuple[np.ndarray, ...]], model: artifact.TrainedModel
+    prepared: list[PreparedDocument],
+    found: list[tuple[np.ndarray, ...]],
+    model: artifact.TrainedModel,
+    lowest: Floats,
 ) -> list[Document]:
     """Decode the predictions of all documents at once and hang them on their documents."""
     entities: list[list[Entity]] = [[] for _ in prepared]
@@ -136,14 +165,17 @@ def _with_entities(
         # Laid end to end, the documents' words do not overlap: one decoding serves them all.
         sizes = np.asarray([len(item.words) for item in prepared])
         shift = (np.cumsum(sizes) - sizes)[document]
-        for position in decode(first + shift, last + shift, type_, rank, model.decoding):
+        decoded = decode(first + shift, last + shift, type_, rank, model.decoding)
+        reported = model.reported(confidence)
+        # Dropped after decoding, so that no entity takes the place of a dropped one.
+        for position in decoded[(reported >= lowest[type_])[decoded]]:
             words = prepared[document[position]].words
             entities[document[position]].append(
                 Entity(
                     start=int(words[first[position], 0]),
                     end=int(words[last[position], 1]),
                     type=model.labels.types[type_[position]],
-                    confidence=round(float(confidence[position]), 6),
+                    confidence=float(reported[position]),
                 )
             )
     return [item.document.with_entities(tuple(own)) for item, own in zip(prepared, entities, strict=True)]

@@ -20,11 +20,12 @@ from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import window_lengths
 from spanwright.corpora import files
 from spanwright.errors import InputError
-from spanwright.evaluation import Scores, evaluate
+from spanwright.evaluation import Comparison, Scores, collect_confidences, compare_documents, strict_scores
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import Settings, load_settings
 from spanwright.text import Document
 from spanwright.training.checkpoint import Position, load_checkpoint, save_checkpoint
+from spanwright.training.confidence import calibrated, confidence_facts, uncalibrated
 from spanwright.training.journal import Journal
 from spanwright.training.objective import check_terms, total, weights_at
 from spanwright.training.optimiser import make_optimiser, rate_factor, set_rates
@@ -186,7 +187,7 @@ class _Run:
         best = scores.micro.f1 > self.position.best_f1
         self.journal.write("epoch", epoch=epoch + 1, best=best, dev=scores.to_dict())
         if best:
-            self._save_model({"dev": scores})
+            self._save_model(self.setup.model, {"dev": scores})
             self.position = replace(self.position, best_f1=scores.micro.f1, best_epoch=epoch)
         self.position = replace(self.position, epoch=epoch + 1, batch=0)
         self.watcher.scored(epoch=epoch + 1, scores=scores, best=best)
@@ -195,18 +196,23 @@ class _Run:
         self.position = replace(self.position, journal_size=self.journal.size)
         save_checkpoint(self.folder / "checkpoints", self.network, self.optimiser, self.position)
 
-    def _save_model(self, scores: dict[str, Scores], model: TrainedModel | None = None) -> None:
+    def _save_model(self, model: TrainedModel, scores: dict[str, Scores], **more: dict[str, Any]) -> None:
         facts = {
             "data": {name: report.to_dict() for name, report in self.setup.reports.items()},
             "scores": {name: entry.micro.to_dict() for name, entry in scores.items()},
+            **more,
         }
-        artifact.save(replace(model or self.setup.model, facts=facts), self.folder / "model")
+        artifact.save(replace(model, facts=facts), self.folder / "model")
 
     def result(self) -> RunResult:
-        """Score the best model on every evaluation split and write `scores.json`."""
-        model = artifact.load(self.folder / "model")
-        scores = {name: score(model, documents) for name, documents in self.setup.evaluation.items()}
-        self._save_model(scores, model)
+        """Score the best model on every evaluation split, calibrate it on dev and write `scores.json`."""
+        # A resumed run may have been calibrated already: it is fitted anew, on the network's confidences.
+        model = uncalibrated(artifact.load(self.folder / "model"))
+        compared = {name: compare(model, documents) for name, documents in self.setup.evaluation.items()}
+        scores = {name: strict_scores(entry) for name, entry in compared.items()}
+        confidences = {name: collect_confidences(entry) for name, entry in compared.items()}
+        model = calibrated(model, confidences["dev"])
+        self._save_model(model, scores, confidence=confidence_facts(model, confidences))
         summary = {name: entry.to_dict() for name, entry in scores.items()}
         (self.folder / "scores.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
         return RunResult(self.folder, model, scores)
@@ -236,8 +242,13 @@ class _Meter:
 
 def score(model: TrainedModel, documents: Documents) -> Scores:
     """Strict scores of a model on annotated documents."""
+    return strict_scores(compare(model, documents))
+
+
+def compare(model: TrainedModel, documents: Documents) -> Comparison:
+    """What a model finds in annotated documents beside their entities."""
     model.network.eval()
-    return evaluate(documents, Tagger(model).tag(documents))
+    return compare_documents(documents, Tagger(model).tag(documents))
 
 
 def _groups(batches: list[Integers], start: int, size: int) -> Iterator[list[Integers]]:

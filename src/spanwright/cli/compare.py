@@ -1,0 +1,174 @@
+"""`spanwright compare`: recipes x corpora x seeds, from one command."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
+from spanwright.corpora.format import ReadingLog
+from spanwright.errors import InputError
+
+if TYPE_CHECKING:
+    from spanwright.comparing import Outcome, Run
+    from spanwright.training.watcher import Watcher
+
+_INTERRUPTED = 130
+"""The exit code of shells for Ctrl-C."""
+
+
+def compare_command(
+    recipes: Annotated[
+        list[str], typer.Argument(help="Recipes (names or TOML files); or, without --train, a TOML plan.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder of the runs and the results.")],
+    train: Annotated[list[Path] | None, typer.Option(help="Training files; may be repeated.")] = None,
+    dev: Annotated[list[Path] | None, typer.Option(help="Files that choose the best models.")] = None,
+    test: Annotated[list[Path] | None, typer.Option(help="Files that the best models are scored on.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Name of the corpus in tables and folders.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="Runs of each recipe (3), with seeds 1, 2, ...")] = None,
+    base: Annotated[str | None, typer.Option(help="Recipe to hold the others against (the first).")] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="Encoder: minilm, a folder, or a Hugging Face id.")
+    ] = None,
+    documents: Annotated[int | None, typer.Option(help="Train on the first documents only.")] = None,
+    descriptions: Annotated[
+        str | None, typer.Option(help="Texts about the types, for the recipes that read them.")
+    ] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of all runs as key=value; may be repeated.")
+    ] = None,
+    changes_for: Annotated[
+        list[str] | None,
+        typer.Option("--set-for", help="A setting of one recipe as RECIPE:key=value; may be repeated."),
+    ] = None,
+    format: Annotated[str | None, typer.Option(help=f"Format of all files: {FORMAT_HELP}.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    heat_map_split: Annotated[
+        str | None, typer.Option(help="Documents of the heat map: dev or test (test).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+) -> None:
+    """Train recipes with several seeds and compare them: scores, significance, time, heat maps.
+
+    The same command again goes on where an interrupted one stopped; finished runs are reused.
+
+    Example: spanwright compare plain bundling --train train.tsv --dev dev.tsv --test test.tsv --out compared
+    """
+    of_corpus = {
+        "train": train,
+        "dev": dev,
+        "test": test,
+        "format": format,
+        "options": parse_options(option) if option else None,
+        "descriptions": descriptions,
+        "documents": {"train": documents} if documents is not None else None,
+    }
+    of_plan = {
+        "seeds": seeds,
+        "base": base,
+        "encoder": encoder,
+        "set": changes,
+        "set_for": _by_recipe(changes_for) if changes_for else None,
+        "heat_map_split": heat_map_split,
+        "corpora": {corpus or "corpus": _given(of_corpus)} if corpus or _given(of_corpus) else None,
+    }
+    _compare(recipes, _given(of_plan), out, as_json)
+
+
+def _compare(recipes: Sequence[str], options: dict[str, Any], out: Path, as_json: bool) -> None:
+    from spanwright.comparing import compare, load_plan, make_plan
+    from spanwright.comparing.table import footnote, render
+
+    if "corpora" in options:
+        plan = make_plan({"recipes": recipes, **options}, "compare")
+    elif len(recipes) > 1 or not recipes[0].endswith(".toml"):
+        raise InputError("compare: without --train, --dev and --test, legal is one plan, such as plan.toml")
+    elif options:
+        raise InputError(f"{recipes[0]}: a plan has everything in it; {', '.join(options)} must stand there")
+    else:
+        plan = load_plan(Path(recipes[0]))
+    view = ComparisonView()
+    try:
+        results = compare(plan, out=out, watcher=view)
+    except KeyboardInterrupt:
+        view.console.print("interrupted; the same command goes on from here")
+        raise typer.Exit(_INTERRUPTED) from None
+    if as_json:
+        typer.echo(json.dumps(results.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        for result in results.corpora:
+            Console().print(render(result))
+        typer.echo(footnote(results))
+    view.console.print(f"results: {out / 'results.md'}", highlight=False, soft_wrap=True)
+
+
+class ComparisonView:
+    """Draws a comparison on the terminal: which run it is at, its training, F1 of the finished ones."""
+
+    def __init__(self) -> None:
+        self.console = Console(stderr=True, markup=False, emoji=False)
+        self._done: list[Outcome] = []
+
+    def read(self, corpus: str, split: str, log: ReadingLog) -> None:
+        """Tell what was noteworthy in the files of a split."""
+        if log.notes or log.problems:
+            typer.echo(f"{corpus}, {split}:", err=True)
+        report(log)
+
+    @contextmanager
+    def training(self, run: Run, number: int, total: int) -> Iterator[Watcher]:
+        """Show the training of a run."""
+        from spanwright.cli.progress import TrainingView
+
+        self.console.rule(Text(f"run {number} of {total}: {run}"))
+        with TrainingView() as view:
+            yield view
+
+    def finished(self, run: Run, outcome: Outcome, *, reused: bool) -> None:
+        """Show the F1 of all runs so far."""
+        self._done.append(outcome)
+        if reused:
+            self.console.print(
+                f"{run}: finished before, F1 {100 * outcome.measure('f1'):.2f}", highlight=False
+            )
+        else:
+            self.console.print(_so_far(self._done))
+
+
+def _so_far(outcomes: Sequence[Outcome]) -> Table:
+    """Test F1 of the finished runs, in the order of their seeds."""
+    rows: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for outcome in outcomes:
+        rows[outcome.corpus, outcome.recipe].append(f"{100 * outcome.measure('f1'):.2f}")
+    table = Table("corpus", "recipe", "test F1 per seed", title="finished so far", title_justify="left")
+    for names, scores in rows.items():
+        table.add_row(*map(Text, names), " ".join(scores))
+    return table
+
+
+def _by_recipe(changes: Sequence[str]) -> dict[str, list[str]]:
+    """`RECIPE:key=value` strings by recipe."""
+    by_recipe: defaultdict[str, list[str]] = defaultdict(list)
+    for change in changes:
+        recipe, colon, setting = change.partition(":")
+        if not (recipe and colon and "=" in setting):
+            raise InputError(
+                f"--set-for {change!r}: legal is RECIPE:key=value, such as bundling:training.epochs=3"
+            )
+        by_recipe[recipe].append(setting)
+    return dict(by_recipe)
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that the user gave."""
+    return {name: value for name, value in options.items() if value is not None and value != []}

@@ -1,0 +1,20 @@
+"""Recipes x corpora x seeds from one plan: resumable runs, tables, significance and pictures."""
+
+from spanwright.comparing.comparison import ComparisonWatcher, SilentComparison, compare
+from spanwright.comparing.plan import Plan, load_plan, make_plan
+from spanwright.comparing.results import CorpusResult, Outcome, RecipeResult, Results
+from spanwright.comparing.runs import Run
+
+__all__ = [
+    "ComparisonWatcher",
+    "CorpusResult",
+    "Outcome",
+    "Plan",
+    "RecipeResult",
+    "Results",
+    "Run",
+    "SilentComparison",
+    "compare",
+    "load_plan",
+    "make_plan",
+]

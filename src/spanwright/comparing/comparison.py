@@ -1,0 +1,83 @@
+"""A comparison from its plan to its files: results.json, results.md, heat maps, mistakes and plots."""
+
+from __future__ import annotations
+
+import json
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Protocol
+
+from spanwright.comparing.pictures import draw_heat_map, draw_plot, figure_class, plots_of
+from spanwright.comparing.plan import Plan
+from spanwright.comparing.results import Outcome, Results, analyse, summarise
+from spanwright.comparing.runs import Run, RunsWatcher, perform, plan_runs
+from spanwright.comparing.table import heat_map_csv, markdown, mistakes_csv
+from spanwright.corpora.format import ReadingLog
+from spanwright.corpora.whole_files import whole_file
+from spanwright.training.watcher import Silent, Watcher
+
+
+class ComparisonWatcher(RunsWatcher, Protocol):
+    """Receives the events of a comparison."""
+
+    def finished(self, run: Run, outcome: Outcome, *, reused: bool) -> None:
+        """A run is done, or was found done."""
+
+
+class SilentComparison:
+    """Says nothing."""
+
+    def read(self, corpus: str, split: str, log: ReadingLog) -> None:
+        """Ignore."""
+
+    def training(self, run: Run, number: int, total: int) -> AbstractContextManager[Watcher]:
+        """Ignore."""
+        return nullcontext(Silent())
+
+    def finished(self, run: Run, outcome: Outcome, *, reused: bool) -> None:
+        """Ignore."""
+
+
+def compare(plan: Plan, *, out: str | Path, watcher: ComparisonWatcher | None = None) -> Results:
+    """Train what is not trained yet, one run after another, and write all results to `out`.
+
+    Called again with the same plan, it reuses finished runs and goes on with an interrupted one. A folder
+    whose run has other settings or documents is refused.
+    """
+    figure_class()
+    watcher = watcher or SilentComparison()
+    runs = plan_runs(plan, Path(out), watcher)
+    outcomes: list[Outcome] = []
+    for number, run in enumerate(runs, start=1):
+        reused = run.finished
+        if reused:
+            perform(run, Silent())
+        else:
+            with watcher.training(run, number, len(runs)) as training:
+                perform(run, training)
+        outcomes.append(analyse(run, plan.heat_map_split))
+        watcher.finished(run, outcomes[-1], reused=reused)
+    results = summarise(plan, outcomes)
+    save(results, plan, Path(out))
+    return results
+
+
+def save(results: Results, plan: Plan, out: Path) -> None:
+    """Write tables and pictures; each file appears when it is complete."""
+    plots = plots_of(plan)
+    pages = {
+        "results.json": json.dumps(results.to_dict(), indent=2, ensure_ascii=False) + "\n",
+        "results.md": markdown(results, [f"plot-{name}.png" for name in plots]),
+    }
+    for result in results.corpora:
+        pages[f"heat-map-{result.corpus}.csv"] = heat_map_csv(result)
+        pages[f"mistakes-{result.corpus}.csv"] = mistakes_csv(result)
+        title = f"{result.corpus}: F1 on {plan.heat_map_split} less that of {result.base}, in points"
+        with whole_file(out / f"heat-map-{result.corpus}.png") as path:
+            draw_heat_map(result, path, title=title)
+    for name, plot in plots.items():
+        with whole_file(out / f"plot-{name}.png") as path:
+            draw_plot(plot, results, path, title=name)
+    for name, text in pages.items():
+        with whole_file(out / name) as path:
+            path.write_text(text, encoding="utf-8")

@@ -1,0 +1,128 @@
+"""Pictures of a comparison (extra `report`): heat maps of buckets, lines and bars of mean F1."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from spanwright.comparing.plan import Plan, PlotPlan
+from spanwright.comparing.results import Cell, CorpusResult, Results
+from spanwright.errors import MissingExtraError
+
+_WEIGHT = re.compile(r"(?:(?P<family>.*)/)?weight-(?P<weight>\d+(?:\.\d+)?)")
+_PALEST = 0.02
+"""The colours reach at least so far, so that differences of nothing do not glow."""
+
+
+def figure_class() -> Any:
+    """What pictures are drawn with; called before the first training, it refuses what could not be drawn."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("a comparison", "matplotlib", "report") from None
+    return Figure
+
+
+def plots_of(plan: Plan) -> dict[str, PlotPlan]:
+    """The plots of a plan, and a line for each family of recipes that differ in a weight only."""
+    families: defaultdict[str, list[tuple[float, str]]] = defaultdict(list)
+    for recipe in plan.recipes:
+        if found := _WEIGHT.fullmatch(recipe.removesuffix(".toml")):
+            name = Path(found["family"] or "").name or "recipe"
+            families[f"{name}-weight"].append((float(found["weight"]), recipe))
+    sweeps = {
+        name: PlotPlan(kind="line", recipes=tuple(recipe for _, recipe in sorted(found)))
+        for name, found in families.items()
+        if len(found) > 1
+    }
+    return sweeps | plan.plots
+
+
+def draw_heat_map(result: CorpusResult, path: Path, *, title: str) -> None:
+    """F1 of the base by bucket, and below it how much better or worse each other recipe is, in points."""
+    rows: defaultdict[str, list[Cell]] = defaultdict(list)
+    for cell in result.heat_map:
+        rows[cell.recipe].append(cell)
+    base = rows.pop(result.base)
+    figure = figure_class()(figsize=(2 + 0.62 * len(base), 1.6 + 0.36 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    differences = [[0.0] * len(base), *([cell.difference for cell in cells] for cells in rows.values())]
+    # The darkest colours are left out, since black numbers stand on them.
+    furthest = 1.6 * max(_PALEST, *(abs(each) for row in differences for each in row))
+    axes.imshow(differences, cmap="RdBu", vmin=-furthest, vmax=furthest, aspect="auto")
+    for row, cells in enumerate((base, *rows.values())):
+        for column, cell in enumerate(cells):
+            value = f"{100 * cell.difference:+.1f}" if row else f"{100 * cell.f1:.1f}"
+            axes.text(column, row, value if cell.gold else "", ha="center", va="center", fontsize=8)
+    _name_axes(axes, [f"{result.base} (F1)", *rows], base)
+    figure.suptitle(title, parse_math=False, fontsize=10)
+    _save(figure, path)
+
+
+def draw_plot(plot: PlotPlan, results: Results, path: Path, *, title: str) -> None:
+    """Mean F1 of recipes with its deviation; one line, or one colour of bars, for each corpus."""
+    figure = figure_class()(figsize=(2.5 + 0.75 * len(plot.recipes), 4), layout="constrained")
+    axes = figure.subplots()
+    share = 0.8 / len(results.corpora)
+    for number, result in enumerate(results.corpora):
+        spreads = [result.of(recipe).spread("f1") for recipe in plot.recipes]
+        means = [100 * spread.mean for spread in spreads]
+        deviations = [100 * (spread.deviation or 0.0) for spread in spreads]
+        if plot.kind == "line":
+            places: list[float] = list(range(len(means)))
+            axes.errorbar(places, means, yerr=deviations, marker="o", capsize=3, label=result.corpus)
+        else:
+            places = [
+                place + (number - (len(results.corpora) - 1) / 2) * share for place in range(len(means))
+            ]
+            axes.bar(places, means, yerr=deviations, width=share, capsize=3, label=result.corpus)
+    if plot.kind == "bars":
+        # From 0, bars of close scores all look alike.
+        axes.set_ylim(bottom=_floor(results, plot.recipes))
+    axes.set_xticks(range(len(plot.recipes)), _short(plot.recipes), parse_math=False)
+    axes.set_ylabel("test F1, mean and deviation")
+    axes.set_title(title, parse_math=False)
+    axes.legend()
+    _save(figure, path)
+
+
+def _name_axes(axes: Any, rows: Sequence[str], cells: Sequence[Cell]) -> None:
+    """Recipes beside the rows, buckets below the columns, and a line between attributes."""
+    axes.set_yticks(range(len(rows)), rows, parse_math=False)
+    names = [f"{cell.bucket}\n({cell.gold})" for cell in cells]
+    axes.set_xticks(range(len(cells)), names, fontsize=7)
+    attributes = [cell.attribute for cell in cells]
+    for name in dict.fromkeys(attributes):
+        first, count = attributes.index(name), attributes.count(name)
+        axes.text(first + (count - 1) / 2, -0.6, name, ha="center", va="bottom", fontsize=9)
+        if first:
+            axes.axvline(first - 0.5, color="black", linewidth=1)
+    axes.axhline(0.5, color="black", linewidth=1)
+
+
+def _short(recipes: Sequence[str]) -> list[str]:
+    """Recipes without the folder and the words that all of them begin with."""
+    names = [recipe.removesuffix(".toml").rpartition("/")[2] for recipe in recipes]
+    if len(set(names)) < len(names):
+        return list(recipes)
+    weights = all(name.startswith("weight-") for name in names)
+    return [name.removeprefix("weight-") for name in names] if weights else names
+
+
+def _floor(results: Results, recipes: Sequence[str]) -> float:
+    """A round number below all runs, in percent."""
+    lowest = min(
+        outcome.measure("f1")
+        for result in results.corpora
+        for recipe in recipes
+        for outcome in result.of(recipe).outcomes
+    )
+    return max(0.0, 5 * (100 * lowest // 5 - 1))
+
+
+def _save(figure: Any, path: Path) -> None:
+    """Write a PNG; its bytes depend on nothing but the picture."""
+    figure.savefig(path, format="png", dpi=150, metadata={"Software": None})

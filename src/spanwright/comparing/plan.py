@@ -1,0 +1,200 @@
+"""What is compared: recipes on corpora with seeds. A plan is a TOML file, or the options of the command."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from spanwright.errors import InputError, SettingsError
+from spanwright.settings import Settings, load_settings
+
+Split = Literal["dev", "test"]
+Name = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
+"""A name that is a part of file names: letters, digits, `_`, `.` and `-`."""
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str | Path) else value
+
+
+Files = Annotated[tuple[Path, ...], BeforeValidator(_as_list), Field(min_length=1)]
+"""One file or a list of them; paths start from where the command runs."""
+
+
+class Limits(BaseModel):
+    """How many documents of each split are used: the first ones, or all when None."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    train: PositiveInt | None = None
+    dev: PositiveInt | None = None
+    test: PositiveInt | None = None
+
+
+class CorpusPlan(BaseModel):
+    """The files of a corpus and what is special about its runs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    train: Files
+    dev: Files
+    test: Files
+    format: str | None = None
+    """The format of all files; recognised unless given."""
+    options: dict[str, str] = {}
+    """Choices of the format, such as tag_column."""
+    documents: Limits = Limits()
+    descriptions: str | None = None
+    """Texts about the types, for the recipes that read them: a file, or the name of a shipped one."""
+    changes: tuple[str, ...] = Field(default=(), alias="set")
+    """Settings of all runs on this corpus as `key=value`."""
+
+
+class PlotPlan(BaseModel):
+    """A picture of the mean F1 of some recipes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["line", "bars"]
+    recipes: tuple[str, ...] = Field(min_length=1)
+
+
+class Plan(BaseModel):
+    """Recipes x corpora x seeds, and how to look at their results."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    recipes: tuple[str, ...] = Field(min_length=1)
+    """Names of shipped recipes or paths of TOML files."""
+    corpora: dict[Name, CorpusPlan] = Field(min_length=1)
+    seeds: PositiveInt = 3
+    """How many runs of each recipe on each corpus; their seeds are 1, 2, 3 and so on."""
+    base: str = ""
+    """The recipe that the others are held against; the first one unless given."""
+    encoder: str | None = None
+    changes: tuple[str, ...] = Field(default=(), alias="set")
+    """Settings of all runs as `key=value`."""
+    changes_for: dict[str, tuple[str, ...]] = Field(default={}, alias="set_for")
+    """Settings of single recipes."""
+    heat_map_split: Split = "test"
+    """The documents behind the heat map; Bundling Learning used dev."""
+    plots: dict[Name, PlotPlan] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_is_base(cls, values: Any) -> Any:
+        """The first recipe is the base unless another one is named."""
+        recipes = values.get("recipes") if isinstance(values, Mapping) else None
+        return {"base": recipes[0], **values} if recipes and isinstance(recipes, list | tuple) else values
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        """Refuse recipes that are named and not compared, and two that would share a folder."""
+        named = {"base": [self.base], "set_for": list(self.changes_for)}
+        named |= {f"plots.{name}": list(plot.recipes) for name, plot in self.plots.items()}
+        for key, recipes in named.items():
+            if unknown := [recipe for recipe in recipes if recipe not in self.recipes]:
+                raise ValueError(f"{key} names {unknown[0]!r}; legal are {', '.join(self.recipes)}")
+        folders = Counter(map(folder_name, self.recipes))
+        if twice := [folder for folder, count in folders.items() if count > 1]:
+            raise ValueError(f"two of the recipes would go into the folder {twice[0]!r}; rename one")
+        return self
+
+    @model_validator(mode="after")
+    def _check_seed(self) -> Self:
+        """A seed among the changes would lose against those of the comparison."""
+        places = (self.changes, *self.changes_for.values(), *(each.changes for each in self.corpora.values()))
+        if any(change.partition("=")[0].strip() == "training.seed" for place in places for change in place):
+            raise ValueError("training.seed cannot be set: a comparison counts its seeds from 1")
+        return self
+
+    def settings(self, recipe: str, corpus: str) -> Settings:
+        """The settings of a recipe on a corpus; what is said of recipes goes over what is said of corpora."""
+        own = self.corpora[corpus]
+        # As a string of TOML: a folder may be called 2024.
+        named = [f"encoder.name={json.dumps(self.encoder)}"] if self.encoder else []
+        changes = [*named, *self.changes, *own.changes, *self.changes_for.get(recipe, ())]
+        settings = load_settings(recipe, changes)
+        if own.descriptions is None or not _reads_descriptions(settings):
+            return settings
+        return load_settings(recipe, [f"labels.descriptions={json.dumps(own.descriptions)}", *changes])
+
+
+def load_plan(path: Path) -> Plan:
+    """The plan of a TOML file."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            f"{path}: no such plan; to compare recipes without one, give --train files"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not valid TOML: {error}") from None
+    return make_plan(values, str(path))
+
+
+def make_plan(values: dict[str, Any], where: str) -> Plan:
+    """A plan from plain values; errors name the place, and every run's settings are checked."""
+    try:
+        plan = Plan.model_validate(values)
+    except ValidationError as error:
+        raise InputError(f"{where}: {'; '.join(_explain(entry) for entry in error.errors())}") from None
+    for name, corpus in plan.corpora.items():
+        settings = [plan.settings(recipe, name) for recipe in plan.recipes]
+        if corpus.descriptions is not None and not any(map(_reads_descriptions, settings)):
+            raise SettingsError(
+                f"{where}: descriptions are given for the corpus {name!r}, but none of the recipes "
+                f"reads any; binder does"
+            )
+    return plan
+
+
+def folder_name(recipe: str) -> str:
+    """The name of a recipe's folder: `bundling-crf` for `bundling/crf`, `mine` for `recipes/mine.toml`."""
+    return Path(recipe).stem if recipe.endswith(".toml") else recipe.replace("/", "-")
+
+
+def _reads_descriptions(settings: Settings) -> bool:
+    scorer = settings.scorer
+    return scorer.kind == "bi-encoder" and scorer.types in ("guidelines", "keywords")
+
+
+def _explain(error: Any) -> str:
+    """One mistake of a plan in words."""
+    place = ".".join(str(part) for part in error["loc"])
+    message = str(error["msg"]).removeprefix("Value error, ")
+    if error["type"] == "missing":
+        return f"{place!r} is missing"
+    if error["type"] == "extra_forbidden":
+        return f"{place!r} is unknown; legal here are {', '.join(_legal_keys(error['loc']))}"
+    return f"{place!r} is {error['input']!r}: {message}" if place else message
+
+
+def _legal_keys(place: tuple[str | int, ...]) -> list[str]:
+    """The keys beside a wrong one."""
+    model: type[BaseModel]
+    match place:
+        case (_,):
+            model = Plan
+        case ("plots", *_):
+            model = PlotPlan
+        case (_, _, "documents", _):
+            model = Limits
+        case _:
+            model = CorpusPlan
+    return [field.alias or name for name, field in model.model_fields.items()]

@@ -1,0 +1,234 @@
+"""From the predictions of finished runs to the numbers of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any, Literal
+
+import numpy as np
+
+from spanwright.comparing.plan import Plan, Split
+from spanwright.comparing.runs import Run, predictions, training_time
+from spanwright.evaluation import (
+    CriterionScores,
+    Difference,
+    Matches,
+    Mistakes,
+    Spread,
+    break_down,
+    compare_documents,
+    find_mistakes,
+    over_seeds,
+    paired_randomisation,
+    score,
+)
+
+ATTRIBUTES = ("width", "text length", "label consistency", "entity density")
+"""The columns of Bundling Learning's heat maps (Table 6)."""
+SIGNIFICANT = 0.05
+"""Below this p-value a difference gets a star."""
+Measure = Literal["precision", "recall", "f1"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What came out of one run."""
+
+    corpus: str
+    recipe: str
+    seed: int
+    scores: CriterionScores
+    """Strict, on test."""
+    buckets: dict[tuple[str, str], Matches]
+    """Counts by attribute and bucket, on the split of the heat map."""
+    mistakes: dict[str, int]
+    """Counts by kind, on test."""
+    mistake_rates: dict[str, float]
+    """Shares of false positives and false negatives together."""
+    seconds: float
+    """Of training, without scoring."""
+    words_per_second: float
+
+    def measure(self, name: Measure) -> float:
+        """Micro precision, recall or F1 on test."""
+        return float(getattr(self.scores.micro, name))
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a heat map: mean F1 of a recipe and of the base on the entities of a bucket."""
+
+    recipe: str
+    attribute: str
+    bucket: str
+    gold: int
+    """Gold entities of the bucket."""
+    f1: float
+    base_f1: float
+
+    @property
+    def difference(self) -> float:
+        """How much better than the base."""
+        return self.f1 - self.base_f1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecipeResult:
+    """The runs of a recipe on a corpus, together."""
+
+    recipe: str
+    outcomes: tuple[Outcome, ...]
+    """In the order of seeds."""
+    against_base: Difference | None
+    """None for the base itself."""
+
+    @property
+    def significant(self) -> bool:
+        """Whether the difference to the base deserves a star."""
+        return self.against_base is not None and self.against_base.p_value < SIGNIFICANT
+
+    def spread(self, name: Measure) -> Spread:
+        """Mean and deviation over seeds."""
+        return over_seeds([outcome.measure(name) for outcome in self.outcomes])
+
+    @property
+    def seconds(self) -> float:
+        """Mean seconds of training."""
+        return fmean(outcome.seconds for outcome in self.outcomes)
+
+    @property
+    def words_per_second(self) -> float:
+        """Mean speed of training."""
+        return fmean(outcome.words_per_second for outcome in self.outcomes)
+
+    @property
+    def mistakes(self) -> dict[str, float]:
+        """Mean counts of mistakes by kind."""
+        kinds = self.outcomes[0].mistakes
+        return {kind: fmean(outcome.mistakes[kind] for outcome in self.outcomes) for kind in kinds}
+
+    @property
+    def mistake_rates(self) -> dict[str, float]:
+        """Mean rates of mistakes by kind, and of `any boundary`."""
+        kinds = self.outcomes[0].mistake_rates
+        return {kind: fmean(outcome.mistake_rates[kind] for outcome in self.outcomes) for kind in kinds}
+
+    def bucket_f1(self, place: tuple[str, str]) -> float:
+        """Mean F1 on the entities of a bucket."""
+        return fmean(outcome.buckets[place].f1 for outcome in self.outcomes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        measures: tuple[Measure, ...] = ("precision", "recall", "f1")
+        against = self.against_base
+        return {
+            **{name: asdict(self.spread(name)) for name in measures},
+            "f1_per_seed": {str(outcome.seed): outcome.measure("f1") for outcome in self.outcomes},
+            "difference_to_base": against and against.difference,
+            "p_value": against and against.p_value,
+            "significant": self.significant,
+            "seconds": self.seconds,
+            "words_per_second": self.words_per_second,
+            "mistakes": self.mistakes,
+            "mistake_rates": self.mistake_rates,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CorpusResult:
+    """All recipes on one corpus."""
+
+    corpus: str
+    base: str
+    recipes: tuple[RecipeResult, ...]
+
+    def of(self, recipe: str) -> RecipeResult:
+        """The result of one recipe."""
+        return next(result for result in self.recipes if result.recipe == recipe)
+
+    @property
+    def heat_map(self) -> list[Cell]:
+        """F1 by bucket of every recipe beside that of the base; recipe by recipe."""
+        base = self.of(self.base)
+        return [
+            Cell(result.recipe, *place, matches.gold, result.bucket_f1(place), base.bucket_f1(place))
+            for result in self.recipes
+            for place, matches in base.outcomes[0].buckets.items()
+        ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Results:
+    """The outcome of a comparison."""
+
+    base: str
+    seeds: int
+    heat_map_split: Split
+    corpora: tuple[CorpusResult, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        corpora = {
+            result.corpus: {
+                "recipes": {each.recipe: each.to_dict() for each in result.recipes},
+                "heat_map": [asdict(cell) | {"difference": cell.difference} for cell in result.heat_map],
+            }
+            for result in self.corpora
+        }
+        plan = {"base": self.base, "seeds": self.seeds, "heat_map_split": self.heat_map_split}
+        return plan | {"significance_level": SIGNIFICANT, "corpora": corpora}
+
+
+def analyse(run: Run, heat_map_split: Split) -> Outcome:
+    """Score the predictions of a finished run."""
+    comparison = compare_documents(run.corpus.test, predictions(run, "test"))
+    for_map = comparison
+    if heat_map_split == "dev":
+        for_map = compare_documents(run.corpus.dev, predictions(run, "dev"))
+    found = break_down(for_map, run.corpus.learnt).attributes
+    mistakes: Mistakes = find_mistakes(comparison)
+    return Outcome(
+        run.corpus.name,
+        run.recipe,
+        run.seed,
+        score(comparison),
+        {(name, bucket): found[name][bucket] for name in ATTRIBUTES for bucket in found[name]},
+        {str(kind): count for kind, count in mistakes.counts.items()},
+        mistakes.rates,
+        *training_time(run),
+    )
+
+
+def summarise(plan: Plan, outcomes: Sequence[Outcome]) -> Results:
+    """The results of a plan, from the outcomes of its runs."""
+    corpora: list[CorpusResult] = []
+    for corpus in plan.corpora:
+        of_recipe = {
+            recipe: tuple(
+                outcome for outcome in outcomes if (outcome.corpus, outcome.recipe) == (corpus, recipe)
+            )
+            for recipe in plan.recipes
+        }
+        base = of_recipe[plan.base]
+        recipes = (
+            RecipeResult(recipe, own, None if recipe == plan.base else differ(own, base))
+            for recipe, own in of_recipe.items()
+        )
+        corpora.append(CorpusResult(corpus, plan.base, tuple(recipes)))
+    return Results(plan.base, plan.seeds, plan.heat_map_split, tuple(corpora))
+
+
+def differ(outcomes: Sequence[Outcome], base: Sequence[Outcome]) -> Difference:
+    """Paired approximate randomisation of the documents of all seeds together.
+
+    A document of a run is paired with that of the base's run of the same seed.
+    """
+    return paired_randomisation(_pooled(outcomes), _pooled(base))
+
+
+def _pooled(outcomes: Sequence[Outcome]) -> CriterionScores:
+    """The documents of all runs as those of one."""
+    rows = np.concatenate([outcome.scores.per_document for outcome in outcomes])
+    return CriterionScores("strict", {}, rows, gold_documents=len(rows), all_documents=False)

@@ -1,0 +1,214 @@
+"""The runs of a comparison: what each of them is, whether it is done already, and doing it.
+
+A run lives in `OUT/runs/CORPUS/RECIPE/seed-N`. Its folder is that of any training, with the model's answers
+beside it as `test.jsonl`: from then on, no analysis needs the model.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from spanwright.comparing.plan import CorpusPlan, Plan, Split, folder_name
+from spanwright.corpora.files import read, write
+from spanwright.corpora.format import ReadingLog
+from spanwright.corpora.overlap import drop_shared
+from spanwright.errors import InputError
+from spanwright.parts.backbone import hidden_size, load_pretrained
+from spanwright.parts.build import build
+from spanwright.predicting.tagger import load
+from spanwright.settings import Settings, check
+from spanwright.text import Document
+from spanwright.training.label_space import label_space
+from spanwright.training.loop import train
+from spanwright.training.objective import check_terms
+from spanwright.training.optimiser import make_optimiser
+from spanwright.training.setup import digest, resolve
+from spanwright.training.watcher import Watcher
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CorpusData:
+    """The documents of a corpus."""
+
+    name: str
+    train: list[Document]
+    dev: list[Document]
+    test: list[Document]
+    learnt: list[Document]
+    """The training documents that a training uses: those that stand neither in dev nor in test."""
+
+    def split(self, name: Split) -> list[Document]:
+        """The documents of dev or test."""
+        return self.dev if name == "dev" else self.test
+
+    def digests(self) -> dict[str, str]:
+        """What a training writes down of its data."""
+        return {"train": digest(self.train), "dev": digest(self.dev), "test": digest(self.test)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """One training: a recipe on a corpus with a seed."""
+
+    corpus: CorpusData
+    recipe: str
+    seed: int
+    settings: Settings
+    """Resolved, as a training writes them down."""
+    folder: Path
+
+    def __str__(self) -> str:
+        return f"{self.recipe} on {self.corpus.name}, seed {self.seed}"
+
+    @property
+    def finished(self) -> bool:
+        """Whether the training has come to its end, which `scores.json` marks."""
+        try:
+            json.loads((self.folder / "scores.json").read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            # A torn file: the training died while it wrote its last lines.
+            return False
+        return True
+
+
+class RunsWatcher(Protocol):
+    """What is told while the runs are prepared and done."""
+
+    def read(self, corpus: str, split: str, log: ReadingLog) -> None:
+        """The files of a split were read."""
+
+    def training(self, run: Run, number: int, total: int) -> AbstractContextManager[Watcher]:
+        """A run begins, the `number`-th of all that are planned; watch its training."""
+
+
+def plan_runs(plan: Plan, out: Path, watcher: RunsWatcher) -> list[Run]:
+    """All runs of a plan, in order. Whatever can be found wrong is an error now, before any training.
+
+    Seeds are the outer loop, so that a comparison that is not complete yet is a fair one.
+    """
+    runs: list[Run] = []
+    for name, corpus_plan in plan.corpora.items():
+        corpus = _read_corpus(name, corpus_plan, watcher)
+        settings = {recipe: _resolved(plan.settings(recipe, name), corpus) for recipe in plan.recipes}
+        for seed in range(1, plan.seeds + 1):
+            for recipe in plan.recipes:
+                folder = out / "runs" / name / folder_name(recipe) / f"seed-{seed}"
+                runs.append(Run(corpus, recipe, seed, _with_seed(settings[recipe], seed), folder))
+        _refuse_changed([run for run in runs if run.corpus is corpus])
+    return runs
+
+
+def perform(run: Run, watcher: Watcher) -> None:
+    """Train, or go on with an interrupted training, and write the test predictions."""
+    if not run.finished:
+        train(
+            run.settings,
+            train=run.corpus.train,
+            dev=run.corpus.dev,
+            test=run.corpus.test,
+            out=run.folder,
+            resume=(run.folder / "settings.json").exists(),
+            watcher=watcher,
+        )
+    predictions(run, "test")
+    # They only serve an interrupted training, and of many runs they would fill the disk.
+    shutil.rmtree(run.folder / "checkpoints", ignore_errors=True)
+
+
+def predictions(run: Run, split: Split) -> list[Document]:
+    """What the model of a finished run answers on dev or test; asked once, then read from its folder."""
+    path, documents = run.folder / f"{split}.jsonl", run.corpus.split(split)
+    if not path.exists():
+        write(load(run.folder / "model").tag(documents), path)
+    answers = read(path, format="jsonl").documents
+    if [answer.text for answer in answers] != [document.text for document in documents]:
+        raise InputError(f"{path}: these are not answers to the {split} documents; remove the file")
+    # By position, since several files of a corpus may use the same ids.
+    return [
+        document.with_entities(answer.entities) for document, answer in zip(documents, answers, strict=True)
+    ]
+
+
+def training_time(run: Run) -> tuple[float, float]:
+    """Seconds of the training's epochs, without scoring, and words per second.
+
+    Of an epoch that was begun anew only the last time counts.
+    """
+    text = (run.folder / "timings.jsonl").read_text(encoding="utf-8")
+    epochs = {entry["epoch"]: entry for entry in map(json.loads, text.splitlines())}
+    seconds = sum(epoch["seconds"] for epoch in epochs.values())
+    words = sum(epoch["seconds"] * epoch["words_per_second"] for epoch in epochs.values())
+    return seconds, words / seconds
+
+
+def _read_corpus(name: str, plan: CorpusPlan, watcher: RunsWatcher) -> CorpusData:
+    splits: dict[str, list[Document]] = {}
+    for split in ("train", "dev", "test"):
+        corpus = read(*getattr(plan, split), format=plan.format, options=plan.options)
+        watcher.read(name, split, corpus.log)
+        splits[split] = corpus.documents[: getattr(plan.documents, split)]
+        if not splits[split]:
+            raise InputError(f"corpus {name!r}: the {split} files have no document that can be read")
+    learnt, _ = drop_shared(splits["train"], [*splits["dev"], *splits["test"]])
+    return CorpusData(name, learnt=learnt, **splits)
+
+
+def _resolved(asked: Settings, corpus: CorpusData) -> Settings:
+    """The settings as a training will resolve them.
+
+    A model is built with them once, so that what cannot work is refused before the first training.
+    """
+    backbone, pieces = load_pretrained(asked.encoder.name, asked.encoder.dropout)
+    settings = resolve(asked, corpus.learnt, hidden_size(backbone))
+    labels, _ = label_space(settings, corpus.learnt)
+    network = build(settings, backbone, labels=labels, pieces=pieces)
+    check_terms(settings.objective, network.terms)
+    make_optimiser(network.roles(), settings.optimiser)
+    return settings
+
+
+def _with_seed(settings: Settings, seed: int) -> Settings:
+    training = settings.training.model_copy(update={"seed": seed})
+    return settings.model_copy(update={"training": training})
+
+
+def _refuse_changed(runs: Sequence[Run]) -> None:
+    """Refuse folders that hold a run with other settings or other data; all runs are of one corpus."""
+    begun = [run for run in runs if (run.folder / "settings.json").exists()]
+    digests = begun[0].corpus.digests() if begun else {}
+    for run in begun:
+        if reasons := _changes(run, digests):
+            raise InputError(
+                f"{run.folder}: the run there is another one: {'; '.join(reasons)}. Legal are the settings "
+                f"and documents that it was started with, another --out, or to remove the folder"
+            )
+
+
+def _changes(run: Run, digests: Mapping[str, str]) -> list[str]:
+    """What distinguishes a run from the one in its folder."""
+    path = run.folder / "settings.json"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    # Through the settings of this version, as an older one may have had fewer of them.
+    old = _flat(check(found["settings"], str(path)).model_dump(mode="json"))
+    new = _flat(run.settings.model_dump(mode="json"))
+    keys = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+    splits = [split for split, value in digests.items() if found["corpora"].get(split) != value]
+    return [
+        *(f"{key} was {old.get(key)!r} and is {new.get(key)!r}" for key in keys),
+        *(f"the {split} documents have changed" for split in splits),
+    ]
+
+
+def _flat(values: Mapping[str, Any], place: str = "") -> dict[str, Any]:
+    """Nested settings by dotted keys."""
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        inner = isinstance(value, dict) and bool(value)
+        flat |= _flat(value, f"{place}{key}.") if inner else {f"{place}{key}": value}
+    return flat

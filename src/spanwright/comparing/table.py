@@ -1,0 +1,123 @@
+"""The results of a comparison as tables: for the terminal, as markdown and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from spanwright.comparing.results import SIGNIFICANT, CorpusResult, RecipeResult, Results
+from spanwright.evaluation import Spread
+
+_COLUMNS = ("recipe", "P", "R", "F1", "F1 per seed", "p", "seconds", "words/s")
+_MAY_WRAP = ("P", "R", "F1", "F1 per seed")
+"""Columns that a narrow terminal breaks at their blanks."""
+_KINDS = ("boundary", "both", "any boundary", "type", "spurious", "overlapped", "missed")
+"""Bundling Learning's BE is `any boundary`, its TE is `type` (Table 7)."""
+
+
+def render(result: CorpusResult) -> Table:
+    """The scores of all recipes on a corpus, for the terminal."""
+    # Few lines and little padding, so that it fits into 80 columns.
+    table = Table(
+        title=f"{result.corpus} (test)", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
+    )
+    for number, name in enumerate(_COLUMNS):
+        table.add_column(name, justify="right" if number else "left", no_wrap=name not in _MAY_WRAP)
+    for recipe in result.recipes:
+        # Text, because the path of a recipe may hold square brackets, which rich would take for markup.
+        table.add_row(*map(Text, _row(recipe)))
+    return table
+
+
+def footnote(results: Results) -> str:
+    """How to read the table."""
+    seeds = "one seed" if results.seeds == 1 else f"{results.seeds} seeds"
+    return (
+        f"P, R and F1: strict, in percent, mean and standard deviation over {seeds}. "
+        f"p: paired approximate randomisation against {results.base}, documents of all seeds; "
+        f"* where p < {SIGNIFICANT}. Seconds: training of a run without scoring."
+    )
+
+
+def markdown(results: Results, pictures: Iterable[str] = ()) -> str:
+    """The whole comparison as a markdown page; `pictures` are shown at its end."""
+    lines = ["# Comparison", "", footnote(results), ""]
+    for result in results.corpora:
+        lines += [f"## {result.corpus}", "", *_markdown_rows(_COLUMNS, map(_row, result.recipes)), ""]
+        lines += ["Mistakes on test in percent of false positives and false negatives, mean over seeds:", ""]
+        rates = [(each.recipe, *_percentages(each)) for each in result.recipes]
+        lines += [*_markdown_rows(("recipe", *_KINDS), rates), ""]
+        lines += [
+            f"F1 by bucket on {results.heat_map_split}, mean over seeds, less that of {results.base}:",
+            "",
+            f"![heat map of {result.corpus}](heat-map-{result.corpus}.png)",
+            "",
+        ]
+    for picture in pictures:
+        lines += [f"![{picture}]({picture})", ""]
+    return "\n".join(lines)
+
+
+def heat_map_csv(result: CorpusResult) -> str:
+    """A line for each cell of the heat map, the base's own included; scores from 0 to 1."""
+    header = ("recipe", "attribute", "bucket", "gold", "f1", "base f1", "difference")
+    rows = (
+        (cell.recipe, cell.attribute, cell.bucket, cell.gold, cell.f1, cell.base_f1, cell.difference)
+        for cell in result.heat_map
+    )
+    return _csv(header, rows)
+
+
+def mistakes_csv(result: CorpusResult) -> str:
+    """A line for each recipe and kind of mistake: mean count of a run, and mean rate from 0 to 1."""
+    rows = (
+        (each.recipe, kind, each.mistakes.get(kind, ""), each.mistake_rates[kind])
+        for each in result.recipes
+        for kind in _KINDS
+    )
+    return _csv(("recipe", "kind", "count", "rate"), rows)
+
+
+def _row(result: RecipeResult) -> tuple[str, ...]:
+    star = "*" if result.significant else ""
+    against = result.against_base
+    return (
+        result.recipe,
+        _spread(result.spread("precision")),
+        _spread(result.spread("recall")),
+        f"{_spread(result.spread('f1'))}{star}",
+        " ".join(f"{100 * outcome.measure('f1'):.1f}" for outcome in result.outcomes),
+        f"{against.p_value:.4f}" if against else "base",
+        f"{result.seconds:,.0f}",
+        f"{result.words_per_second:,.0f}",
+    )
+
+
+def _spread(spread: Spread) -> str:
+    deviation = "" if spread.deviation is None else f" ±{100 * spread.deviation:.2f}"
+    return f"{100 * spread.mean:.2f}{deviation}"
+
+
+def _percentages(result: RecipeResult) -> list[str]:
+    return [f"{100 * result.mistake_rates[kind]:.1f}" for kind in _KINDS]
+
+
+def _markdown_rows(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    alignment = ["---", *("---:" for _ in header[1:])]
+    return [f"| {' | '.join(map(_cell, row))} |" for row in (header, alignment, *rows)]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*")
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows((header, *rows))
+    return text.getvalue()

@@ -1,0 +1,137 @@
+"""Analyses as tables for the terminal. Ratios are in percent; `-` stands for a ratio over nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from rich.box import SIMPLE
+from rich.table import Table
+from rich.text import Text
+
+from spanwright.evaluation.breakdowns import Breakdowns
+from spanwright.evaluation.columns import Integers
+from spanwright.evaluation.confusion import Confusion
+from spanwright.evaluation.criteria import Criterion, CriterionScores, Matches
+from spanwright.evaluation.mistakes import Mistakes
+from spanwright.evaluation.significance import Difference, Interval
+from spanwright.evaluation.table_examples import Passage, printable
+
+_NOTHING = "-"
+_MATRIX_TYPES = 6
+"""Types that a matrix shows on their own: as many as fit a terminal of 80 columns."""
+
+
+def criteria_tables(
+    scores: Mapping[Criterion, CriterionScores], intervals: Mapping[Criterion, Mapping[str, Interval]]
+) -> Iterator[Table]:
+    """Counts and ratios by each criterion; then intervals, and means over types and documents."""
+    micro = {name: found.micro for name, found in scores.items()}
+    yield _matches_table("micro scores by criterion", "criterion", micro)
+    columns = ("P", "R", "F1", "macro F1", "document F1")
+    table = _table("95 % intervals of micro scores, means over types and documents", ["criterion"], columns)
+    for name, found in scores.items():
+        ranges = [f"{_percent(each.low)}-{_percent(each.high)}" for each in intervals[name].values()]
+        table.add_row(name, *ranges, _percent(found.macro.f1), _percent(found.document_mean.f1))
+    yield table
+
+
+def breakdown_tables(breakdowns: Breakdowns) -> Iterator[Table]:
+    """A table for each attribute."""
+    for attribute, buckets in breakdowns.attributes.items():
+        yield _matches_table(f"strict scores by {attribute}", attribute, buckets)
+
+
+def mistake_tables(mistakes: Mistakes) -> Iterator[Table]:
+    """Kinds of mistakes with their rates; then wrong predictions as category and span errors."""
+    counts, rates = mistakes.counts, mistakes.rates
+    table = _table("mistakes", ["kind"], ("count", "% of mistakes"))
+    for kind, number in counts.items():
+        table.add_row(kind, str(number), _percent(rates[kind]))
+    table.add_section()
+    boundaries = str(counts["boundary"] + counts["both"])
+    table.add_row("any boundary", boundaries, _percent(rates["any boundary"]))
+    yield table
+    table = _table("wrong predictions", ["error"], ("count", "% of wrong", "% of predicted"))
+    for name, found in mistakes.category_and_span.items():
+        shares = (found["share_of_wrong"], found["share_of_predicted"])
+        table.add_row(name, str(found["count"]), *map(_percent, shares))
+    yield table
+
+
+def confusion_table(confusion: Confusion) -> Table:
+    """Gold types by predicted types; rarer types are counted together where there are many."""
+    names, matrix = _grouped(confusion)
+    numbers = [str(number) for number in range(1, len(names) + 1)]
+    table = _table("gold type by predicted type", ["", "gold"], numbers)
+    table.box = SIMPLE
+    for number, name, row in zip(numbers, names, matrix.tolist(), strict=True):
+        table.add_row(number, _text(name), *map(str, row))
+    return table
+
+
+def example_table(kind: str, passages: Sequence[Passage], count: int) -> Table:
+    """The first mistakes of a kind: document, text around, gold and predicted entity."""
+    title = f"{kind}: {len(passages)} of {count}"
+    table = _table(title, ["document", "text", "gold", "predicted"], ())
+    for passage in passages:
+        opposite = [_text(said) if said else _NOTHING for said in (passage.gold_said, passage.predicted_said)]
+        table.add_row(_text(passage.example.document), passage.marked, *opposite)
+    return table
+
+
+def difference_table(tests: Mapping[Criterion, tuple[Difference, Difference]]) -> Table:
+    """F1 of two systems by each criterion, with the p-values of randomisation and bootstrap."""
+    columns = ("F1", "other F1", "difference", "p randomisation", "p bootstrap")
+    table = _table("two systems", ["criterion"], columns)
+    for name, (randomised, resampled) in tests.items():
+        f1 = (_percent(randomised.first), _percent(randomised.second))
+        p_values = (f"{randomised.p_value:.4f}", f"{resampled.p_value:.4f}")
+        table.add_row(name, *f1, f"{100 * randomised.difference:+.1f}", *p_values)
+    return table
+
+
+def _grouped(confusion: Confusion) -> tuple[list[str], Integers]:
+    """Names and matrix of the most frequent types, of all others together, and of none."""
+    names, matrix = [*confusion.comparison.types, "none"], confusion.matrix
+    types = len(names) - 1
+    if types <= _MATRIX_TYPES + 1:
+        return names, matrix
+    frequency = (matrix.sum(axis=0) + matrix.sum(axis=1))[:types]
+    shown = np.sort(np.argsort(-frequency, kind="stable")[:_MATRIX_TYPES])
+    group = np.full(types + 1, _MATRIX_TYPES)
+    group[shown] = np.arange(_MATRIX_TYPES)
+    group[types] = _MATRIX_TYPES + 1
+    belongs = (group[:, None] == np.arange(_MATRIX_TYPES + 2)).astype(np.int64)
+    others = f"{types - _MATRIX_TYPES} other types"
+    return [*(names[position] for position in shown), others, "none"], belongs.T @ matrix @ belongs
+
+
+def _matches_table(title: str, what: str, rows: Mapping[str, Matches] | Mapping[Criterion, Matches]) -> Table:
+    table = _table(title, [what], ("P", "R", "F1", "gold", "found", "predicted", "correct"))
+    for name, found in rows.items():
+        ratios = (
+            (found.precision, found.predicted),
+            (found.recall, found.gold),
+            (found.f1, found.predicted + found.gold),
+        )
+        shown = [_percent(ratio) if whole else _NOTHING for ratio, whole in ratios]
+        table.add_row(name, *shown, *map(str, (found.gold, found.found, found.predicted, found.correct)))
+    return table
+
+
+def _table(title: str, words: Sequence[str], numbers: Sequence[str]) -> Table:
+    """An empty table whose columns are words, on the left, and numbers."""
+    table = Table(*words, title=title, title_justify="left")
+    for name in numbers:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _text(words: str) -> Text:
+    """Words from files, which may hold what rich would take for markup."""
+    return Text(printable(words))
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * ratio:.1f}"

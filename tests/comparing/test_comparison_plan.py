@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spanwright.comparing import load_plan, make_plan
+from spanwright.comparing.pictures import plots_of
+from spanwright.comparing.plan import folder_name
+from spanwright.errors import InputError
+
+CORPUS = {"train": "train.tsv", "dev": ["dev.tsv"], "test": ["a.tsv", "b.tsv"]}
+
+
+def values(**changes: Any) -> dict[str, Any]:
+    return {"recipes": ["plain", "bundling"], "corpora": {"made": CORPUS}, **changes}
+
+
+def refusal(**changes: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        make_plan(values(**changes), "plan.toml")
+    message = str(caught.value)
+    assert message.startswith("plan.toml: ")
+    return message.removeprefix("plan.toml: ")
+
+
+def test_a_plan_is_read_from_toml(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(
+        """
+        recipes = ["plain", "bundling/crf"]
+        seeds = 2
+        base = "bundling/crf"
+        encoder = "2024"
+        set = ["training.epochs=2"]
+
+        [set_for]
+        "bundling/crf" = ["training.epochs=5"]
+
+        [corpora.ncbi]
+        train = ["a.tsv", "b.tsv"]
+        dev = "dev.tsv"
+        test = "test.tsv"
+        documents = { train = 50, dev = 10 }
+        set = ["training.epochs=3", "training.batch_windows=4"]
+
+        [plots.taggers]
+        kind = "bars"
+        recipes = ["plain", "bundling/crf"]
+        """
+    )
+    plan = load_plan(tmp_path / "plan.toml")
+    assert plan.base == "bundling/crf"
+    assert plan.corpora["ncbi"].train == (Path("a.tsv"), Path("b.tsv"))
+    assert plan.corpora["ncbi"].dev == (Path("dev.tsv"),)
+    assert plan.corpora["ncbi"].documents.model_dump() == {"train": 50, "dev": 10, "test": None}
+    assert plan.plots["taggers"].kind == "bars"
+    settings = plan.settings("plain", "ncbi")
+    assert (settings.encoder.name, settings.training.batch_windows) == ("2024", 4)
+
+
+def test_settings_of_a_recipe_go_over_those_of_a_corpus_and_these_over_those_of_all() -> None:
+    corpora = {"one": CORPUS, "two": {**CORPUS, "set": ["training.epochs=3"]}}
+    plan = make_plan(
+        values(corpora=corpora, set=["training.epochs=2"], set_for={"bundling": ["training.epochs=4"]}),
+        "plan",
+    )
+    epochs = {
+        (recipe, corpus): plan.settings(recipe, corpus).training.epochs
+        for recipe in plan.recipes
+        for corpus in plan.corpora
+    }
+    assert epochs == {
+        ("plain", "one"): 2,
+        ("plain", "two"): 3,
+        ("bundling", "one"): 4,
+        ("bundling", "two"): 4,
+    }
+
+
+def test_the_first_recipe_is_the_base_unless_one_is_named() -> None:
+    assert make_plan(values(), "plan").base == "plain"
+    assert make_plan(values(base="bundling"), "plan").base == "bundling"
+
+
+def test_descriptions_go_to_the_recipes_that_read_them() -> None:
+    corpora = {"made": {**CORPUS, "descriptions": "genia"}}
+    recipes = ["plain", "binder", "binder/keywords", "binder/atomic"]
+    plan = make_plan(values(recipes=recipes, corpora=corpora), "plan")
+    found = [plan.settings(recipe, "made").labels.descriptions for recipe in recipes]
+    assert found == [None, "genia", "genia", None]
+
+
+def test_descriptions_that_no_recipe_reads_are_refused() -> None:
+    message = refusal(corpora={"made": {**CORPUS, "descriptions": "genia"}})
+    assert message == (
+        "descriptions are given for the corpus 'made', but none of the recipes reads any; binder does"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"base": "binder"}, "base names 'binder'; legal are plain, bundling"),
+        ({"set_for": {"binder": []}}, "set_for names 'binder'; legal are plain, bundling"),
+        (
+            {"plots": {"one": {"kind": "line", "recipes": ["plain", "spanner"]}}},
+            "plots.one names 'spanner'; legal are plain, bundling",
+        ),
+        (
+            {"recipes": ["plain", "plain"]},
+            "two of the recipes would go into the folder 'plain'; rename one",
+        ),
+        (
+            {"recipes": ["a/mine.toml", "b/mine.toml"]},
+            "two of the recipes would go into the folder 'mine'; rename one",
+        ),
+        (
+            {"set": ["training.seed=5"]},
+            "training.seed cannot be set: a comparison counts its seeds from 1",
+        ),
+        (
+            {"set_for": {"plain": ["training.seed = 5"]}},
+            "training.seed cannot be set: a comparison counts its seeds from 1",
+        ),
+        ({"seeds": 0}, "'seeds' is 0: Input should be greater than 0"),
+        (
+            {"seed": 1},
+            "'seed' is unknown; legal here are recipes, corpora, seeds, base, encoder, set, set_for, "
+            "heat_map_split, plots",
+        ),
+        (
+            {"corpora": {"made": {**CORPUS, "tests": 1}}},
+            "'corpora.made.tests' is unknown; legal here are train, dev, test, format, options, documents, "
+            "descriptions, set",
+        ),
+        (
+            {"corpora": {"made": {**CORPUS, "documents": {"all": 1}}}},
+            "'corpora.made.documents.all' is unknown; legal here are train, dev, test",
+        ),
+        (
+            {"plots": {"one": {"kind": "line", "recipes": ["plain"], "title": ""}}},
+            "'plots.one.title' is unknown; legal here are kind, recipes",
+        ),
+        ({"corpora": {"made": {"train": "a", "dev": "b"}}}, "'corpora.made.test' is missing"),
+        ({"heat_map_split": "train"}, "'heat_map_split' is 'train': Input should be 'dev' or 'test'"),
+    ],
+)
+def test_a_wrong_plan_is_refused_with_the_place_and_what_is_legal(
+    changes: dict[str, Any], message: str
+) -> None:
+    assert refusal(**changes) == message
+
+
+def test_a_corpus_cannot_lead_out_of_the_folder() -> None:
+    assert "corpora.../up" in refusal(corpora={"../up": CORPUS})
+
+
+def test_a_wrong_setting_of_any_recipe_is_refused() -> None:
+    with pytest.raises(InputError, match=r"bundling: unknown setting 'training.epoch'"):
+        make_plan(values(set_for={"bundling": ["training.epoch=1"]}), "plan")
+
+
+def test_a_plan_that_is_no_toml_and_one_that_is_not_there_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text("recipes = [")
+    with pytest.raises(InputError, match=r"plan.toml: not valid TOML"):
+        load_plan(tmp_path / "plan.toml")
+    with pytest.raises(InputError, match=r"none.toml: no such plan"):
+        load_plan(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "folder"),
+    [("plain", "plain"), ("bundling/crf", "bundling-crf"), ("my/recipes/mine.v2.toml", "mine.v2")],
+)
+def test_a_recipe_has_one_folder(recipe: str, folder: str) -> None:
+    assert folder_name(recipe) == folder
+
+
+def test_recipes_that_differ_in_a_weight_only_are_a_line_in_the_order_of_weights() -> None:
+    recipes = ["bundling/weight-0.9", "plain", "bundling/weight-0.1"]
+    plots = plots_of(make_plan(values(recipes=recipes), "plan"))
+    assert list(plots) == ["bundling-weight"]
+    assert plots["bundling-weight"].kind == "line"
+    assert plots["bundling-weight"].recipes == ("bundling/weight-0.1", "bundling/weight-0.9")
+
+
+def test_a_single_weight_is_no_line() -> None:
+    assert plots_of(make_plan(values(recipes=["bundling/weight-0.9", "plain"]), "plan")) == {}

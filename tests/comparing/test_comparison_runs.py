@@ -1,0 +1,259 @@
+"""Comparisons with real trainings of a tiny encoder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import making
+from spanwright.comparing import Plan, Run, SilentComparison, compare, make_plan
+from spanwright.comparing.runs import plan_runs, predictions
+from spanwright.corpora.files import write
+from spanwright.errors import InputError, SettingsError
+from spanwright.evaluation import evaluate
+from watching import Recorder, StoppedError
+
+SMALL = (
+    "windows.pieces=64",
+    "windows.overlap=6",
+    "representation.size=32",
+    "representation.width_size=4",
+    "optimiser.learning_rates={encoder=2e-3, head=1e-2}",
+    "training.batch_windows=4",
+    "training.epochs=2",
+)
+RUNS = ("plain/seed-1", "bundling/seed-1", "plain/seed-2", "bundling/seed-2")
+
+
+class Watched(SilentComparison):
+    """Remembers which runs were trained and reused; may stop one in the middle."""
+
+    def __init__(self, *, stop_in_run: int | None = None) -> None:
+        self.stop_in_run = stop_in_run
+        self.trained: list[str] = []
+        self.reused: list[str] = []
+        self.steps = 0
+
+    @contextmanager
+    def training(self, run: Run, number: int, total: int) -> Iterator[Recorder]:
+        assert total == len(RUNS)
+        recorder = Recorder(stop_at_step=16 if number == self.stop_in_run else None)
+        yield recorder
+        self.steps = len(recorder.losses)
+
+    def finished(self, run: Run, outcome: Any, *, reused: bool) -> None:
+        (self.reused if reused else self.trained).append(f"{run.recipe}/seed-{run.seed}")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train, dev and test files."""
+    folder = tmp_path_factory.mktemp("corpus")
+    write(making.documents(48), folder / "train.jsonl")
+    write(making.documents(6, prefix="dev"), folder / "dev.jsonl")
+    write(making.documents(8, prefix="test"), folder / "test.jsonl")
+    return folder
+
+
+def plan(corpus: Path, encoder: str, *changes: str, **values: Any) -> Plan:
+    made = {split: str(corpus / f"{split}.jsonl") for split in ("train", "dev", "test")}
+    made |= values.pop("of_corpus", {})
+    everything = {
+        "recipes": ["plain", "bundling"],
+        "seeds": 2,
+        "encoder": encoder,
+        "set": [*SMALL, *changes],
+        "corpora": {"made": made},
+    }
+    return make_plan(everything | values, "plan")
+
+
+@pytest.fixture(scope="module")
+def compared(corpus: Path, tiny_encoder: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a comparison that nothing disturbed."""
+    out = tmp_path_factory.mktemp("compared")
+    watched = Watched()
+    compare(plan(corpus, tiny_encoder), out=out, watcher=watched)
+    assert (watched.trained, watched.reused) == (list(RUNS), [])
+    return out
+
+
+def f1_by_run(out: Path) -> dict[str, float]:
+    recipes = json.loads((out / "results.json").read_text())["corpora"]["made"]["recipes"]
+    return {
+        f"{recipe}/seed-{seed}": f1
+        for recipe, found in recipes.items()
+        for seed, f1 in found["f1_per_seed"].items()
+    }
+
+
+def modified(folder: Path) -> dict[str, int]:
+    """When each file of a folder, and the folder itself, was written last."""
+    paths = (folder, *folder.rglob("*"))
+    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in paths}
+
+
+def test_every_recipe_runs_with_every_seed_and_scores_as_its_training_says(compared: Path) -> None:
+    scores = {run: json.loads((compared / "runs" / "made" / run / "scores.json").read_text()) for run in RUNS}
+    expected = {run: found["test"]["micro"]["f1"] for run, found in scores.items()}
+    assert f1_by_run(compared) == pytest.approx(expected)
+    assert len(set(expected.values())) == 4
+
+
+def test_tables_and_pictures_are_written(compared: Path) -> None:
+    names = {path.name for path in compared.iterdir()}
+    assert names == {
+        "runs",
+        "results.json",
+        "results.md",
+        "heat-map-made.png",
+        "heat-map-made.csv",
+        "mistakes-made.csv",
+    }
+    assert (compared / "heat-map-made.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_finished_run_keeps_no_checkpoints(compared: Path) -> None:
+    assert not list(compared.rglob("checkpoints"))
+
+
+def test_an_interrupted_comparison_goes_on_and_leaves_finished_runs_alone(
+    corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
+) -> None:
+    chosen = plan(corpus, tiny_encoder)
+    with pytest.raises(StoppedError):
+        compare(chosen, out=tmp_path, watcher=Watched(stop_in_run=2))
+    first = tmp_path / "runs" / "made" / "plain" / "seed-1"
+    before = modified(first)
+    assert not (tmp_path / "results.json").exists()
+    watched = Watched()
+    compare(chosen, out=tmp_path, watcher=watched)
+    assert watched.reused == list(RUNS[:1])
+    assert watched.trained == list(RUNS[1:])
+    assert modified(first) == before
+    assert f1_by_run(tmp_path) == f1_by_run(compared)
+
+
+def test_an_interrupted_run_goes_on_from_its_checkpoint(
+    corpus: Path, tiny_encoder: str, tmp_path: Path
+) -> None:
+    """Twelve or more batches an epoch: the run stops at step 16, behind the checkpoint of the first epoch."""
+    chosen = plan(corpus, tiny_encoder)
+    with pytest.raises(StoppedError):
+        compare(chosen, out=tmp_path, watcher=Watched(stop_in_run=1))
+    folder = tmp_path / "runs" / "made" / "plain" / "seed-1"
+    (checkpoint,) = (folder / "checkpoints").iterdir()
+    done = json.loads((checkpoint / "position.json").read_text())["step"]
+    watched = Watched(stop_in_run=2)
+    with pytest.raises(StoppedError):
+        compare(chosen, out=tmp_path, watcher=watched)
+    assert watched.trained == list(RUNS[:1])
+    assert 12 <= done < 16
+    # Two epochs of as many steps each, of which the second was left.
+    assert watched.steps == done
+
+
+def copied(compared: Path, folder: Path) -> Path:
+    return Path(shutil.copytree(compared, folder / "out"))
+
+
+def test_a_comparison_that_is_complete_trains_nothing(
+    corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
+) -> None:
+    out = copied(compared, tmp_path)
+    page = (out / "results.md").read_text()
+    (out / "results.md").unlink()
+    before = modified(out / "runs")
+    watched = Watched()
+    compare(plan(corpus, tiny_encoder), out=out, watcher=watched)
+    assert (watched.trained, watched.reused) == ([], list(RUNS))
+    assert modified(out / "runs") == before
+    assert (out / "results.md").read_text() == page
+
+
+def test_another_base_and_another_split_for_the_heat_map_need_no_training(
+    corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
+) -> None:
+    out = copied(compared, tmp_path)
+    watched = Watched()
+    chosen = plan(corpus, tiny_encoder, base="bundling", heat_map_split="dev")
+    results = compare(chosen, out=out, watcher=watched)
+    assert watched.trained == []
+    assert results.corpora[0].of("bundling").against_base is None
+    gold = {cell.bucket: cell.gold for cell in results.corpora[0].heat_map if cell.attribute == "width"}
+    assert sum(gold.values()) == sum(len(d.entities) for d in making.documents(6, prefix="dev"))
+
+
+def test_a_run_whose_last_file_is_torn_is_not_finished(
+    corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
+) -> None:
+    out = copied(compared, tmp_path)
+    run = plan_runs(plan(corpus, tiny_encoder), out, SilentComparison())[0]
+    assert run.finished
+    scores = run.folder / "scores.json"
+    scores.write_text(scores.read_text()[:20])
+    assert not run.finished
+
+
+def test_predictions_that_are_missing_are_made_by_the_model(
+    corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
+) -> None:
+    out = copied(compared, tmp_path)
+    run = plan_runs(plan(corpus, tiny_encoder), out, SilentComparison())[0]
+    expected = (run.folder / "test.jsonl").read_bytes()
+    (run.folder / "test.jsonl").unlink()
+    found = evaluate(run.corpus.test, predictions(run, "test")).micro.f1
+    assert (run.folder / "test.jsonl").read_bytes() == expected
+    assert found == pytest.approx(f1_by_run(out)["plain/seed-1"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "values", "reason"),
+    [
+        (("training.epochs=3",), {}, "training.epochs was 2 and is 3"),
+        (("optimiser.learning_rates.head=0.5",), {}, "optimiser.learning_rates.head was 0.01 and is 0.5"),
+        ((), {"of_corpus": {"documents": {"train": 40}}}, "the train documents have changed"),
+        ((), {"of_corpus": {"documents": {"test": 7}}}, "the test documents have changed"),
+    ],
+)
+def test_a_run_with_other_settings_or_documents_is_refused_before_any_training(
+    corpus: Path,
+    tiny_encoder: str,
+    compared: Path,
+    changes: tuple[str, ...],
+    values: dict[str, Any],
+    reason: str,
+) -> None:
+    before = modified(compared)
+    with pytest.raises(InputError) as caught:
+        compare(plan(corpus, tiny_encoder, *changes, **values), out=compared)
+    folder = compared / "runs" / "made" / "plain" / "seed-1"
+    assert str(caught.value) == (
+        f"{folder}: the run there is another one: {reason}. Legal are the settings and documents that it was "
+        f"started with, another --out, or to remove the folder"
+    )
+    assert modified(compared) == before
+
+
+def test_settings_that_only_the_model_can_refuse_are_refused_before_any_training(
+    corpus: Path, tiny_encoder: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SettingsError, match=r"learning_rates names the roles \['tails'\]"):
+        compare(
+            plan(corpus, tiny_encoder, set_for={"bundling": ["optimiser.learning_rates.tails=1"]}),
+            out=tmp_path / "out",
+        )
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_split_without_documents_is_refused(corpus: Path, tiny_encoder: str, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text("")
+    chosen = plan(corpus, tiny_encoder, of_corpus={"test": str(tmp_path / "empty.jsonl")})
+    with pytest.raises(InputError, match=r"corpus 'made': the test files have no document"):
+        compare(chosen, out=tmp_path / "out")

@@ -60,6 +60,16 @@ RULES = {
     "parts/backbone.py": rule("batches errors", "torch", later_packages=True),
     "parts/build.py": rule("batches errors labels settings", "torch"),
     "evaluation": rule("text errors", "numpy rich"),
+    "comparing": rule(
+        "text errors descriptions corpora evaluation settings recipes parts training predicting artifact",
+        "numpy pydantic rich torch",
+        later_packages=True,
+    ),
+    "perturbing": rule("text errors"),
+    "reporting": rule("text errors corpora evaluation", "numpy", later_packages=True),
+    "analysis": rule(
+        "text errors batches parts predicting evaluation artifact", "numpy torch", later_packages=True
+    ),
     "labels.py": rule("text descriptions errors"),
     "errors.py": rule(),
 }
@@ -124,7 +134,7 @@ def test_evaluation_never_imports_torch() -> None:
 
 @pytest.mark.parametrize("file", sorted((SOURCE / "cli").rglob("*.py")), ids=lambda file: file.name)
 def test_commands_import_the_heavy_rooms_inside_calls_only(file: Path) -> None:
-    heavy = {"training", "predicting", "settings", "parts", "batches", "artifact"}
+    heavy = {"training", "predicting", "settings", "parts", "batches", "artifact", "analysis"}
     at_once = [found for found in imports(file) if found.at_once]
     # The view of a training is itself imported inside the command that trains.
     if file.name != "progress.py":

@@ -1,0 +1,122 @@
+"""How span vectors and class templates lie to each other (DSpERT, section 5).
+
+A template is the vector that a class is recognised by: a row of the last linear layer, or a type vector.
+Means over no pairs are None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spanwright.analysis.spans import NO_ENTITY, NONE, Floats, SpanSample, unit_vectors
+from spanwright.analysis.summaries import Summary, summarise
+
+OVERLAPS = ("apart", "weak", "strong")
+"""No shared word; up to half of the words shared; more than half."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCosines:
+    """Lengths of span vectors, and mean cosines between spans of the same and of different classes."""
+
+    norms: dict[str, Summary]
+    """By class."""
+    within: float | None
+    """Between entities of one type."""
+    between: float | None
+    """Between entities of different types."""
+    against_none: float | None
+    """Between entities and spans that are none."""
+    matrix: dict[str, dict[str, float | None]]
+    """By class and class; no span is compared with itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateAngles:
+    """Lengths of templates, and the angles and absolute cosines between them."""
+
+    norms: dict[str, float]
+    """By class."""
+    absolute_cosine: float | None
+    """Mean over all pairs of classes."""
+    between_types: float | None
+    """Mean absolute cosine over pairs of types."""
+    against_none: float | None
+    """Mean absolute cosine between types and no entity; None where that has no template."""
+    degrees: dict[str, dict[str, float]]
+    """The angle by class and class."""
+
+
+def overlap_cosines(sample: SpanSample) -> dict[str, Summary]:
+    """Cosines between entities and the spans near them, by how much of them overlaps (DSpERT, Table 4)."""
+    weak = (sample.overlap > 0) & (sample.overlap <= 0.5)
+    masks = (sample.overlap == 0, weak, sample.overlap > 0.5)
+    return {name: summarise(sample.cosine[mask]) for name, mask in zip(OVERLAPS, masks, strict=True)}
+
+
+def class_cosines(sample: SpanSample) -> ClassCosines:
+    """Lengths and cosines of span vectors by class (DSpERT, Table 5)."""
+    present = [type_ for type_ in range(len(sample.types)) if (sample.type == type_).any()]
+    rows = [np.flatnonzero(sample.type == type_) for type_ in (*present, NONE)]
+    names = [*(sample.types[type_] for type_ in present), NO_ENTITY]
+    norms = np.linalg.norm(sample.vectors, axis=1)
+    totals, pairs = _pair_sums(sample.vectors, rows)
+    same = np.eye(len(names), dtype=bool)
+    entity = np.arange(len(names)) < len(present)
+    both, one = np.outer(entity, entity), np.outer(entity, ~entity)
+    return ClassCosines(
+        norms={name: summarise(norms[own]) for name, own in zip(names, rows, strict=True)},
+        within=_mean(totals, pairs, both & same),
+        between=_mean(totals, pairs, both & ~same),
+        against_none=_mean(totals, pairs, one),
+        matrix={
+            name: {other: _mean(totals, pairs, (at, to)) for to, other in enumerate(names)}
+            for at, name in enumerate(names)
+        },
+    )
+
+
+def _pair_sums(
+    vectors: Floats, rows: list[npt.NDArray[np.int64]]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """(classes, classes) twice: sums of the cosines of all pairs of different spans, and their number.
+
+    The cosines of all pairs add up to the product of the sums of the unit vectors.
+    """
+    unit = unit_vectors(vectors).astype(np.float64)
+    sums = np.stack([unit[own].sum(axis=0) for own in rows])
+    sizes = np.array([len(own) for own in rows])
+    themselves = np.diag([float((unit[own] ** 2).sum()) for own in rows])
+    return sums @ sums.T - themselves, np.outer(sizes, sizes) - np.diag(sizes)
+
+
+def _mean(totals: npt.NDArray[np.float64], pairs: npt.NDArray[np.int64], chosen: Any) -> float | None:
+    count = int(pairs[chosen].sum())
+    return float(totals[chosen].sum() / count) if count else None
+
+
+def template_angles(sample: SpanSample) -> TemplateAngles:
+    """Lengths of templates and angles between them (DSpERT, Table 5)."""
+    names = sample.classes
+    unit = unit_vectors(sample.templates).astype(np.float64)
+    cosines = np.clip(unit @ unit.T, -1, 1)
+    degrees = np.degrees(np.arccos(cosines))
+    different = ~np.eye(len(names), dtype=bool)
+    # What stands before the types is the template of no entity.
+    none = np.arange(len(names)) < len(names) - len(sample.types)
+    between = different & ~none[:, None] & ~none
+    absolute = np.abs(cosines)
+    return TemplateAngles(
+        norms=dict(zip(names, np.linalg.norm(sample.templates, axis=1).tolist(), strict=True)),
+        absolute_cosine=summarise(absolute[different]).mean,
+        between_types=summarise(absolute[between]).mean,
+        against_none=summarise(absolute[different & ~between]).mean,
+        degrees={
+            name: dict(zip(names, row, strict=True))
+            for name, row in zip(names, degrees.tolist(), strict=True)
+        },
+    )

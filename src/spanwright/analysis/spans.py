@@ -1,0 +1,224 @@
+"""A bounded sample of span vectors of a trained model: entities, other spans, and pairs that overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from spanwright.artifact import TrainedModel
+from spanwright.batches.batch import Batch
+from spanwright.batches.pieces import Integers
+from spanwright.batches.prepare import gold_words, prepare
+from spanwright.errors import InputError
+from spanwright.parts.model import SpanHead
+from spanwright.parts.scorers.bi_encoder import BiEncoder, Comparisons
+from spanwright.predicting.tagger import Tagger
+from spanwright.text import Document
+
+Floats = npt.NDArray[np.float32]
+
+NONE = -1
+"""The type of spans that are no entity."""
+NO_ENTITY = "no entity"
+NEAR = 5
+"""Words that a neighbour of an entity may be away from it."""
+_CHUNK = 16
+"""Documents that are looked at together; the search ends behind the chunk that brings enough entities."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpanSample:
+    """What a model makes of spans of a corpus: of entities first, then of spans that are none."""
+
+    types: tuple[str, ...]
+    """The types of the model."""
+    vectors: Floats
+    """(spans, size): the vectors that the scorer gets."""
+    type: Integers
+    """(spans,): the gold type id, or `NONE`. A span with two types is there twice."""
+    scores: Floats
+    """(spans, types): with a bi-encoder the similarity to each type, else the logit of each type above that
+    of no entity."""
+    thresholds: Floats | None
+    """(windows, types): what the scores of a bi-encoder are compared with."""
+    overlap: Floats
+    """(pairs,): words that an entity and a neighbour share / words that one of them has."""
+    cosine: Floats
+    """(pairs,): the cosine between the vectors of such a pair."""
+    classes: tuple[str, ...]
+    """The classes that the model tells apart."""
+    templates: Floats
+    """(classes, template size): what the scorer compares spans with, one vector for each class."""
+    documents: int
+    """How many documents were looked at."""
+
+    @property
+    def is_entity(self) -> npt.NDArray[np.bool_]:
+        """(spans,): mask of the entities."""
+        mask: npt.NDArray[np.bool_] = self.type != NONE
+        return mask
+
+
+def collect_spans(
+    model: TrainedModel, documents: Sequence[Document], *, spans: int = 500, seed: int = 0
+) -> SpanSample:
+    """Look at documents in random order until `spans` entities are found, and draw up to `spans` others.
+
+    An entity that is no candidate span of the model (too wide, cutting a word, of a type it does not know) is
+    not looked at.
+    """
+    collector = _Collector(model, spans, np.random.default_rng(seed))
+    for chunk in _chunks(documents, seed):
+        collector.look_at(chunk)
+        if collector.found >= spans:
+            break
+    return collector.sample()
+
+
+def _chunks(documents: Sequence[Document], seed: int) -> Iterator[list[Document]]:
+    order = np.random.default_rng(seed).permutation(len(documents))
+    for start in range(0, len(order), _CHUNK):
+        yield [documents[number] for number in order[start : start + _CHUNK]]
+
+
+class _Draw:
+    """A uniform sample of the rows that pass by: those with the lowest random keys."""
+
+    def __init__(self, size: int, random: np.random.Generator) -> None:
+        self._size = size
+        self._random = random
+        self._keys = np.zeros(0)
+        self.columns: list[npt.NDArray[Any]] = []
+
+    def add(self, *columns: npt.NDArray[Any]) -> None:
+        """Let rows pass by, given as columns of one length."""
+        keys = np.concatenate([self._keys, self._random.random(len(columns[0]))])
+        kept = np.sort(np.argsort(keys)[: self._size])
+        before = self.columns or [column[:0] for column in columns]
+        self.columns = [np.concatenate(pair)[kept] for pair in zip(before, columns, strict=True)]
+        self._keys = keys[kept]
+
+
+class _Collector:
+    """Runs a model over documents and keeps what a sample needs."""
+
+    def __init__(self, model: TrainedModel, spans: int, random: np.random.Generator) -> None:
+        self._model = model
+        self._head = _span_head(model)
+        self._entities, self._others, self._thresholds = (_Draw(spans, random) for _ in range(3))
+        self._pairs: list[npt.NDArray[np.float32]] = []
+        self._documents = 0
+        self.found = 0
+
+    @torch.inference_mode()
+    def look_at(self, documents: Sequence[Document]) -> None:
+        """Add the spans of documents to the sample."""
+        model = self._model
+        prepared = [prepare(document, model.pieces, model.plan) for document in documents]
+        golds = [gold_words(item, model.labels).rows for item in prepared]
+        for batch in Tagger(model).batches(prepared, golds):
+            self._look_at_batch(batch)
+        self._documents += len(documents)
+
+    def _look_at_batch(self, batch: Batch) -> None:
+        vectors, scores, thresholds = _vectors_and_scores(self._model, self._head, batch)
+        gold, type_ = batch.golds.span.numpy(), batch.golds.type.numpy()
+        other = np.setdiff1d(np.arange(len(vectors)), gold)
+        self._entities.add(vectors[gold], type_, scores[gold])
+        self._others.add(vectors[other], np.full(len(other), NONE), scores[other])
+        if thresholds is not None:
+            self._thresholds.add(thresholds)
+        self._pairs += [_near_pairs(batch, vectors, span) for span in np.unique(gold).tolist()]
+        self.found += len(gold)
+
+    def sample(self) -> SpanSample:
+        """What was found."""
+        types = self._model.labels.types
+        if not self.found:
+            raise InputError(
+                f"none of the {self._documents} documents has an entity that is a candidate span of the "
+                f"model; legal are documents with entities of its types: {', '.join(types)}"
+            )
+        columns = zip(self._entities.columns, self._others.columns, strict=True)
+        vectors, type_, scores = (np.concatenate(pair) for pair in columns)
+        overlap, cosine = np.concatenate(self._pairs).T
+        classes, template_vectors = templates(self._model)
+        return SpanSample(
+            types=types,
+            vectors=vectors,
+            type=type_,
+            scores=scores,
+            thresholds=self._thresholds.columns[0] if self._thresholds.columns else None,
+            overlap=overlap,
+            cosine=cosine,
+            classes=classes,
+            templates=template_vectors,
+            documents=self._documents,
+        )
+
+
+def _span_head(model: TrainedModel) -> SpanHead:
+    if model.network.spans is None:
+        raise InputError(
+            "the model has no span vectors to look at: it only tags words (scorer.kind is 'none', as in the "
+            "recipe tagger); legal are models that score spans"
+        )
+    return model.network.spans
+
+
+def _vectors_and_scores(
+    model: TrainedModel, head: SpanHead, batch: Batch
+) -> tuple[Floats, Floats, Floats | None]:
+    """(spans, size), (spans, types) and, with a bi-encoder, (windows, types): vectors, scores, thresholds."""
+    batch = batch.to(next(model.network.parameters()).device)
+    states = model.network.encoder(batch)
+    vectors = head.representation(states, batch.spans)
+    scores = head.scorer(vectors, states, batch)
+    if isinstance(scores, Comparisons):
+        compared = scores.spans
+        return _array(vectors.spans), _array(compared.similarity), _array(compared.threshold)
+    return _array(vectors.spans), _array(scores[:, 1:] - scores[:, :1]), None
+
+
+def _near_pairs(batch: Batch, vectors: Floats, span: int) -> npt.NDArray[np.float32]:
+    """(pairs, 2): overlap and cosine of an entity with each other candidate of its window that is near."""
+    spans = batch.spans
+    window, first, last = (column.numpy() for column in (spans.window, spans.first, spans.last))
+    shared = np.minimum(last, last[span]) - np.maximum(first, first[span]) + 1
+    # Below zero, shared words are words between the two.
+    near = np.flatnonzero((window == window[span]) & (shared >= -NEAR))
+    near = near[near != span]
+    shared = np.maximum(shared[near], 0)
+    widths = last - first + 1
+    overlap = shared / (widths[near] + widths[span] - shared)
+    unit = unit_vectors(vectors[[span, *near]])
+    return np.column_stack([overlap, unit[1:] @ unit[0]]).astype(np.float32)
+
+
+@torch.inference_mode()
+def templates(model: TrainedModel) -> tuple[tuple[str, ...], Floats]:
+    """Class names and (classes, size): the rows of the last layer, or the type vectors of a bi-encoder."""
+    scorer = _span_head(model).scorer
+    if isinstance(scorer, BiEncoder):
+        return model.labels.types, _array(scorer.type_projections["spans"](scorer.source()))
+    last = scorer.layers[-1]
+    assert isinstance(last, nn.Linear)
+    return (NO_ENTITY, *model.labels.types), _array(last.weight)
+
+
+def unit_vectors(vectors: Floats) -> Floats:
+    """(vectors, size): the vectors with length one; a vector of zeros stays."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Floats = vectors / np.maximum(norms, 1e-12)
+    return unit
+
+
+def _array(tensor: torch.Tensor) -> Floats:
+    array: Floats = tensor.detach().float().cpu().numpy()
+    return array

@@ -1,0 +1,170 @@
+"""`spanwright report`: one HTML page about runs or files of predictions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import spanwright
+from spanwright.cli.reading import read_and_report
+from spanwright.corpora.files import Corpus
+from spanwright.errors import InputError
+from spanwright.reporting import Origin, Source, System, gather, write_page
+from spanwright.text import Document
+
+_DIGEST = 16
+"""Digits of a digest that are shown: enough to tell files apart."""
+
+
+def report_command(
+    systems: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN_OR_PREDICTIONS...",
+            help="Run folders of `spanwright train`, whose models tag the gold texts, and files of predicted "
+            "entities in any format; several are compared.",
+        ),
+    ],
+    gold: Annotated[list[Path], typer.Option(help="Files with the gold entities; may be repeated.")],
+    train: Annotated[
+        list[Path] | None,
+        typer.Option(help="Training files, to tell seen mentions from unseen ones; may be repeated."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="What to call a system, in their order; repeat it for each, or leave it out."),
+    ] = None,
+) -> None:
+    """Write scores, charts, mistakes and an error browser to one HTML file that needs no network.
+
+    Example: spanwright report runs/plain other-tool.pubtator --gold test.jsonl --train train.jsonl
+    """
+    names = _names(systems, name)
+    gold_corpus = read_and_report(gold)
+    training = read_and_report(train).documents if train else None
+    notes = _losses("gold", gold_corpus)
+    content = gather(
+        gold_corpus.documents,
+        [
+            _system(path, called, gold_corpus.documents, notes)
+            for path, called in zip(systems, names, strict=True)
+        ],
+        training=training,
+    )
+    sources = [
+        *(_source("gold", path) for path in gold),
+        *(_source("training", path) for path in train or ()),
+        *(_source(each.key, path) for each, path in zip(content.systems, systems, strict=True)),
+    ]
+    versions = {
+        "spanwright": spanwright.__version__,
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+    }
+    shown = write_page(content, Origin(datetime.now().astimezone(), sources, versions), out)
+    if shown.wrong_shown < shown.wrong:
+        typer.echo(
+            f"note: {shown.wrong - shown.wrong_shown} of {shown.wrong} passages with mistakes are not in the "
+            f"error browser, to keep the file small",
+            err=True,
+        )
+    typer.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
+
+
+def _names(systems: Sequence[Path], given: Sequence[str] | None) -> list[str]:
+    """What the systems are called: as asked for, else after their files, or by path where those agree."""
+    if given and len(given) != len(systems):
+        raise InputError(
+            f"--name: found {len(given)} names for {len(systems)} systems; legal is one for each, or none"
+        )
+    if given:
+        return list(given)
+    stems = Counter(path.stem for path in systems)
+    return [path.stem if stems[path.stem] == 1 else str(path) for path in systems]
+
+
+def _system(path: Path, name: str, gold: Sequence[Document], notes: tuple[str, ...]) -> System:
+    model = _model_folder(path)
+    if model is None:
+        corpus = read_and_report([path])
+        return System(name=name, documents=corpus.documents, notes=(*notes, *_losses("predictions", corpus)))
+    return System(
+        name=name, documents=_tagged(model, gold), journal=_journal(path), facts=_facts(path), notes=notes
+    )
+
+
+def _model_folder(path: Path) -> Path | None:
+    """The folder of the model if the path is a run or a model, else None."""
+    for folder in (path / "model", path):
+        if (folder / "spanwright.json").exists():
+            return folder
+    if (path / "journal.jsonl").exists():
+        raise InputError(
+            f"{path}: this run has no model yet; let it finish an epoch: spanwright train ... --resume"
+        )
+    return None
+
+
+def _tagged(model: Path, documents: Sequence[Document]) -> list[Document]:
+    from rich.console import Console
+    from rich.progress import track
+
+    from spanwright.predicting.tagger import load
+
+    tagged = load(model).tag(documents)
+    return list(track(tagged, f"tagging with {model}", total=len(documents), console=Console(stderr=True)))
+
+
+def _journal(run: Path) -> list[dict[str, Any]]:
+    from spanwright.training.journal import read_journal
+
+    try:
+        return read_journal(run) if (run / "journal.jsonl").exists() else []
+    except ValueError as error:
+        raise InputError(
+            f"{run / 'journal.jsonl'}: not valid JSON: {error}; a run that was cut off is mended by "
+            f"spanwright train ... --resume"
+        ) from None
+
+
+def _facts(run: Path) -> dict[str, str]:
+    """What a run's settings tell about it."""
+    path = run / "settings.json"
+    if not path.exists():
+        return {}
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    settings = stored["settings"]
+    versions = ", ".join(f"{name} {number}" for name, number in stored["versions"].items())
+    return {
+        "recipe": str(settings["name"]),
+        "encoder": str(settings["encoder"]["name"]),
+        "seed": str(settings["training"]["seed"]),
+        "trained with": versions,
+    }
+
+
+def _losses(side: str, corpus: Corpus) -> tuple[str, ...]:
+    """What the scores cannot count, because it could not be read."""
+    log = corpus.log
+    if not log.documents_rejected and not log.entities_rejected:
+        return ()
+    lost = f"{log.documents_rejected:,} documents and {log.entities_rejected:,} entities"
+    return (f"{side}: {lost} could not be read and are not counted",)
+
+
+def _source(role: str, path: Path) -> Source:
+    if path.is_dir():
+        return Source(role, str(path), "folder", "")
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()[:_DIGEST]
+    return Source(role, str(path), f"{path.stat().st_size:,} bytes", digest)

@@ -1,0 +1,193 @@
+"""Everything that the page tells, as numbers: made from gold documents and the predictions of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from string import ascii_uppercase
+from typing import Any
+
+from spanwright.errors import InputError
+from spanwright.evaluation import (
+    CRITERIA,
+    Bin,
+    Breakdowns,
+    Comparison,
+    Confidences,
+    Confusion,
+    Criterion,
+    CriterionScores,
+    Difference,
+    Interval,
+    Mistakes,
+    Scores,
+    break_down,
+    collect_confidences,
+    compare_documents,
+    confidence_intervals,
+    expected_calibration_error,
+    find_confusions,
+    find_mistakes,
+    log_loss,
+    paired_randomisation,
+    reliability_bins,
+    score,
+    strict_scores,
+)
+from spanwright.reporting.curves import Curves, read_curves
+from spanwright.text import Document
+from spanwright.text.sentences import sentences
+from spanwright.text.words import words
+
+MOST_SYSTEMS = 12
+"""More would not fit beside each other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class System:
+    """What one system predicted, and what is known about it."""
+
+    name: str
+    documents: Sequence[Document]
+    journal: Sequence[Mapping[str, Any]] = ()
+    """The lines of its training's journal, where there was a training."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What to tell about it, such as recipe and encoder."""
+    notes: tuple[str, ...] = ()
+    """What a reader of its scores must know, such as problems in reading its file."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reliability:
+    """Confidences of predictions, and how far they are from being probabilities."""
+
+    confidences: Confidences
+    bins: tuple[Bin, ...]
+    expected_calibration_error: float
+    log_loss: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SystemContent:
+    """The numbers of one system."""
+
+    key: str
+    """One letter, which stands for the system in charts."""
+    system: System
+    comparison: Comparison
+    scores: Scores
+    by_criterion: dict[Criterion, CriterionScores]
+    intervals: dict[str, Interval]
+    """Of strict precision, recall and F1."""
+    breakdowns: Breakdowns
+    mistakes: Mistakes
+    confusion: Confusion
+    reliability: Reliability | None
+    reliability_note: str
+    """Why there is no reliability; empty where there is."""
+    curves: Curves
+
+
+@dataclass(frozen=True, slots=True)
+class SystemDifference:
+    """Strict micro F1 of two systems side by side, by their keys."""
+
+    first: str
+    second: str
+    difference: Difference
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Content:
+    """The numbers of all systems against the same gold documents."""
+
+    systems: tuple[SystemContent, ...]
+    differences: tuple[SystemDifference, ...]
+    """Every two systems, by approximate randomisation over documents."""
+    gold_documents: int
+    gold_entities: int
+    types: tuple[str, ...]
+    """The types of gold and of every system: those with most gold entities first."""
+
+
+def gather(
+    gold: Sequence[Document], systems: Sequence[System], *, training: Iterable[Document] | None = None
+) -> Content:
+    """Score every system; with training documents, breakdowns tell seen mentions from unseen ones, too."""
+    _check_names([system.name for system in systems])
+    known = None if training is None else list(training)
+    bordered = [_with_borders(document) for document in gold]
+    found = tuple(
+        _gather_system(key, bordered, system, known)
+        for key, system in zip(ascii_uppercase[: len(systems)], systems, strict=True)
+    )
+    strict = {each.key: each.by_criterion["strict"] for each in found}
+    differences = tuple(
+        SystemDifference(first, second, paired_randomisation(strict[first], strict[second]))
+        for first, second in combinations(strict, 2)
+    )
+    scores = found[0].scores
+    return Content(found, differences, scores.documents, scores.micro.gold, _types(found))
+
+
+def _with_borders(document: Document) -> Document:
+    """The document with its words and sentences, which are then found once and not for every system."""
+    return replace(document, words=words(document), sentences=sentences(document))
+
+
+def _gather_system(
+    key: str, gold: Sequence[Document], system: System, training: list[Document] | None
+) -> SystemContent:
+    comparison = compare_documents(gold, system.documents)
+    by_criterion = {criterion: score(comparison, criterion) for criterion in CRITERIA}
+    reliability, note = _reliability(comparison)
+    return SystemContent(
+        key=key,
+        system=system,
+        comparison=comparison,
+        scores=strict_scores(comparison),
+        by_criterion=by_criterion,
+        intervals=confidence_intervals(by_criterion["strict"]),
+        breakdowns=break_down(comparison, training),
+        mistakes=find_mistakes(comparison),
+        confusion=find_confusions(comparison),
+        reliability=reliability,
+        reliability_note=note,
+        curves=read_curves(system.journal),
+    )
+
+
+def _reliability(comparison: Comparison) -> tuple[Reliability | None, str]:
+    """The reliability of the confidences, or why there is none."""
+    values = [entity.confidence for entity in comparison.predicted.entities]
+    given = [value for value in values if value is not None]
+    if not given:
+        return None, "its predictions have no confidences"
+    if len(given) < len(values):
+        return None, f"only {len(given):,} of its {len(values):,} predictions have a confidence"
+    if not all(0 <= value <= 1 for value in given):
+        return None, "its confidences are not all between 0 and 1"
+    found = collect_confidences(comparison)
+    pairs = (found.confidence, found.correct)
+    return Reliability(
+        found, reliability_bins(*pairs), expected_calibration_error(*pairs), log_loss(*pairs)
+    ), ""
+
+
+def _types(systems: Sequence[SystemContent]) -> tuple[str, ...]:
+    golds = {
+        name: counts.gold for system in reversed(systems) for name, counts in system.scores.per_type.items()
+    }
+    return tuple(sorted(golds, key=lambda name: (-golds[name], name)))
+
+
+def _check_names(names: list[str]) -> None:
+    if not 1 <= len(names) <= MOST_SYSTEMS:
+        raise InputError(f"report: found {len(names)} systems; legal are 1 to {MOST_SYSTEMS}")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(
+            f"report: several systems are called {', '.join(map(repr, twice))}; legal are distinct names, "
+            f"such as --name first --name second"
+        )

@@ -99,7 +99,11 @@ def training_figures(setup: Setup, repeats: int) -> dict[str, Any]:
     batches = [make(positions) for positions in order]
     optimiser = make_optimiser(network.roles(), settings.optimiser)
     encoder = stock_encoder(settings.encoder).train()
-    encoder_only = make_optimiser({"encoder": list(encoder.named_parameters())}, settings.optimiser)
+    rates = {"encoder": settings.optimiser.learning_rates["encoder"]}
+    encoder_only = make_optimiser(
+        {"encoder": list(encoder.named_parameters())},
+        settings.optimiser.model_copy(update={"learning_rates": rates}),
+    )
 
     def recipe() -> None:
         for positions in order:

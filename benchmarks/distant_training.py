@@ -13,11 +13,12 @@ import json
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from machine import command, machine
 from spanwright.corpora.files import read
 from spanwright.distant import Matcher
+from spanwright.distant.names import Case
 from spanwright.evaluation import Scores, evaluate
 from spanwright.lexicons import merge, read_lexicon
 from spanwright.settings import load_settings
@@ -40,7 +41,7 @@ def main() -> None:
     parser.add_argument("--dev-documents", type=int, help="only the first dev documents")
     parser.add_argument("--dev", choices=["distant", "gold"], default="distant", help="labels that choose")
     parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--case", default="smart", help="how the dictionary is matched")
+    parser.add_argument("--case", choices=get_args(Case), default="smart", help="how names are matched")
     parser.add_argument("--set", dest="changes", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--json", type=Path, help="write the result here")
     arguments = parser.parse_args()
@@ -63,7 +64,7 @@ def main() -> None:
         arguments.json.write_text(json.dumps(result, indent=2) + "\n")
 
 
-def autoner_matcher(folder: Path, case: str) -> Matcher:
+def autoner_matcher(folder: Path, case: Case) -> Matcher:
     """AutoNER's typed dictionary, with the full one as phrases of unknown type."""
     lexicons = [read_lexicon(folder / name) for name in ("dict_core.txt", "dict_full.txt")]
     return Matcher(merge(*lexicons), case=case)

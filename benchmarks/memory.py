@@ -11,6 +11,8 @@ import random
 import resource
 from pathlib import Path
 
+import torch
+
 from machine import command, machine
 from spanwright.batches.collate import collate
 from spanwright.settings import load_settings
@@ -52,7 +54,7 @@ def main() -> None:
             width_limit=arguments.width_limit,
             golds=split.golds,
         )
-        total(network.losses(batch, weights), weights).backward()
+        torch.autograd.backward(total(network.losses(batch, weights), weights))
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
     result = {

@@ -122,7 +122,7 @@ def test_without_options_there_is_nothing_but_the_scores(gold: Path, predicted: 
         (["--full"], {"criteria", "breakdowns", "mistakes"}),
         (["--full", "--against", "poor.jsonl"], {"criteria", "breakdowns", "mistakes", "against"}),
     ],
-    ids=" ".join,
+    ids=lambda value: " ".join(sorted(value)),
 )
 def test_json_holds_what_was_asked_for_beside_the_scores(
     corpus: Path, options: list[str], parts: set[str], monkeypatch: pytest.MonkeyPatch

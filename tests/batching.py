@@ -33,10 +33,26 @@ def batch_of(
         word_counts=torch.tensor(word_counts, dtype=torch.long),
         first_piece=words,
         last_piece=words,
-        spans=Spans(*torch.tensor(spans, dtype=torch.long).reshape(-1, 3).unbind(1)),
+        spans=spans_of(spans),
         golds=Golds(*torch.tensor(golds, dtype=torch.long).reshape(-1, 2).unbind(1)),
         mentions=mentions,
         word_offset=torch.tensor(word_offset or [0] * windows, dtype=torch.long),
         document=torch.zeros(windows, dtype=torch.long),
         owned_sums=torch.tensor(owned_sums or [(-1000, 1000)] * windows, dtype=torch.long).reshape(-1, 2),
     )
+
+
+def every_span(counts: Sequence[int], limit: int) -> list[tuple[int, int, int]]:
+    """(window, first, last) of all spans up to a width in windows of so many words, in packed positions."""
+    found, offset = [], 0
+    for window, count in enumerate(counts):
+        for first in range(count):
+            for last in range(first, min(first + limit, count)):
+                found.append((window, offset + first, offset + last))
+        offset += count
+    return found
+
+
+def spans_of(triples: Sequence[tuple[int, int, int]]) -> Spans:
+    """Candidate spans from (window, first, last)."""
+    return Spans(*torch.tensor(triples, dtype=torch.long).reshape(-1, 3).unbind(1))

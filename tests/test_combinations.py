@@ -11,6 +11,7 @@ from spanwright.training.setup import resolve
 
 FLAT = [Document("1", "one two three", (Entity(0, 3, "A"), Entity(4, 7, "B")))]
 NESTED = [Document("1", "one two three", (Entity(0, 7, "A"), Entity(4, 7, "B")))]
+DEEP = "representation={kind='span-transformer'}"
 TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
 
 
@@ -67,6 +68,34 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
             ("scorer={kind='none'}", "auxiliaries.tagger={}"),
             "scorer.kind is 'none', so there are no spans to answer with: set output='tags'",
         ),
+        (
+            "dspert",
+            ("encoder.pooling=ends",),
+            "a span Transformer reads one state per word and layer, but encoder.pooling 'ends' gives two at "
+            "the top; legal are 'first', 'mean' and 'max'",
+        ),
+        (
+            "dspert",
+            ("candidates.negatives=50",),
+            "candidates.negatives is 50, but the transform 'bilstm' reads neighbouring spans, and some would "
+            "be missing in training: set candidates.negatives='all'",
+        ),
+        (
+            "binder",
+            ("scorer.smoothing=0.1",),
+            "unknown setting 'scorer.smoothing'; legal here are dropout, entity_share, joint, kind, "
+            "positions, share_encoder, share_projections, temperature, threshold, types",
+        ),
+        (
+            "binder",
+            ("scorer.share_projections=true", "encoder.pooling=mean", DEEP),
+            "scorer.share_projections needs the ingredients 'first' and 'last' in spans",
+        ),
+        (
+            "binder",
+            ("scorer.share_projections=true", "transforms=[{kind='feed-forward'}]"),
+            "scorer.share_projections compares words as parts of spans, so transforms must be []",
+        ),
     ],
     ids=[
         "joint without positions",
@@ -79,6 +108,11 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
         "descriptions for prototypes",
         "tags without a tagger",
         "spans without a scorer",
+        "span Transformer over words with two states",
+        "sampled spans and a BiLSTM",
+        "smoothing of a bi-encoder",
+        "shared projections of a span Transformer",
+        "shared projections and transforms",
     ],
 )
 def test_settings_are_refused_with_the_reason(recipe: str, changes: tuple[str, ...], message: str) -> None:
@@ -97,6 +131,10 @@ def test_settings_are_refused_with_the_reason(recipe: str, changes: tuple[str, .
         ("binder", ("labels.descriptions=genia",)),
         ("binder", ("scorer.types=keywords", "labels.descriptions=genia")),
         ("plain", TAGGED),
+        ("binder", ("encoder.pooling=mean", DEEP)),
+        ("plain", ("transforms=[{kind='bilstm'}]",)),
+        ("plain", ("transforms=[{kind='feed-forward'}]", "candidates.negatives=50", "scorer.smoothing=0.1")),
+        ("dspert", ("transforms=[]", "candidates.negatives=50")),
         ("plain", ("auxiliaries.tagger={}", "output=tags")),
         ("plain", ("auxiliaries.tagger={}",)),
     ],

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import making
+import tiny
 from spanwright.errors import SettingsError
 from spanwright.recipes import overlay_names, recipe_names, recipe_text
 from spanwright.settings import load_settings
@@ -50,9 +51,15 @@ def test_a_variant_changes_settings_of_its_recipe(variant: str) -> None:
     assert own != base or variant == "bundling/weight-0.1"
 
 
+@pytest.fixture(scope="module")
+def deep_encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A tiny encoder with as many layers as a base model: recipes name layers by number."""
+    return str(tiny.encoder_folder(tmp_path_factory.mktemp("deep-encoder"), layers=12))
+
+
 @pytest.mark.parametrize("recipe", [*RECIPES, *VARIANTS])
-def test_a_recipe_trains_a_step_and_learns_from_it(recipe: str, tiny_encoder: str, tmp_path: Path) -> None:
-    changes = [f"encoder.name={tiny_encoder}", "windows.pieces=64", "windows.overlap=6"]
+def test_a_recipe_trains_a_step_and_learns_from_it(recipe: str, deep_encoder: str, tmp_path: Path) -> None:
+    changes = [f"encoder.name={deep_encoder}", "windows.pieces=64", "windows.overlap=6"]
     changes += ["candidates.width_limit=4"]
     flat = load_settings(recipe).output == "tags"
     recorder = Recorder(stop_at_step=1)

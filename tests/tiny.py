@@ -41,13 +41,13 @@ def tokenizer(family: str = "wordpiece") -> Tokenizer:
     return made
 
 
-def backbone(vocabulary: int, seed: int = 0) -> BertModel:
-    """A BERT of 2 layers and width 32."""
+def backbone(vocabulary: int, seed: int = 0, layers: int = 2) -> BertModel:
+    """A BERT of 2 or more layers and width 32."""
     torch.manual_seed(seed)
     config = BertConfig(
         vocab_size=vocabulary,
         hidden_size=32,
-        num_hidden_layers=2,
+        num_hidden_layers=layers,
         num_attention_heads=2,
         intermediate_size=64,
         max_position_embeddings=128,
@@ -55,10 +55,10 @@ def backbone(vocabulary: int, seed: int = 0) -> BertModel:
     return BertModel(config, add_pooling_layer=False)
 
 
-def encoder_folder(folder: Path, family: str = "wordpiece") -> Path:
+def encoder_folder(folder: Path, family: str = "wordpiece", layers: int = 2) -> Path:
     """A folder that `encoder.name` can point to."""
     made = tokenizer(family)
-    backbone(made.get_vocab_size()).save_pretrained(folder)
+    backbone(made.get_vocab_size(), layers=layers).save_pretrained(folder)
     made.save(str(folder / "tokenizer.json"))
     return folder
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Discriminator,
     Field,
     NonNegativeInt,
     PositiveInt,
+    Tag,
     ValidationError,
     model_validator,
 )
@@ -24,8 +26,11 @@ from spanwright.parts.decoding import Decoding
 from spanwright.parts.encoder import EncoderSettings
 from spanwright.parts.model import Output
 from spanwright.parts.representations.composed import ComposedSettings
+from spanwright.parts.representations.span_transformer import SpanTransformerSettings
 from spanwright.parts.scorers.bi_encoder import BiEncoderSettings
 from spanwright.parts.scorers.softmax import SoftmaxSettings
+from spanwright.parts.transforms.bilstm import BiLstmSettings
+from spanwright.parts.transforms.feed_forward import FeedForwardSettings
 from spanwright.recipes import recipe_text
 from spanwright.training.objective import ObjectiveSettings
 from spanwright.training.optimiser import OptimiserSettings
@@ -104,6 +109,19 @@ class AuxiliarySettings(BaseModel):
     """A tagger of words that shares the encoder (Bundling Learning)."""
 
 
+def _representation_kind(value: Any) -> Any:
+    """The kind of a representation, which need not be said for the composed one."""
+    return value.get("kind", "composed") if isinstance(value, dict) else getattr(value, "kind", None)
+
+
+RepresentationSettings = Annotated[
+    Annotated[ComposedSettings, Tag("composed")]
+    | Annotated[SpanTransformerSettings, Tag("span-transformer")],
+    Discriminator(_representation_kind),
+]
+TransformSettings = Annotated[BiLstmSettings | FeedForwardSettings, Field(discriminator="kind")]
+
+
 class Settings(BaseModel):
     """Everything that decides a run, apart from its data."""
 
@@ -115,7 +133,9 @@ class Settings(BaseModel):
     windows: WindowSettings = WindowSettings()
     candidates: CandidateSettings = CandidateSettings()
     labels: LabelSettings = LabelSettings()
-    representation: ComposedSettings = ComposedSettings()
+    representation: RepresentationSettings = ComposedSettings()
+    transforms: tuple[TransformSettings, ...] = ()
+    """What span vectors pass through, one after the other, before they are scored."""
     scorer: SoftmaxSettings | BiEncoderSettings | NoScorer = Field(
         default=SoftmaxSettings(), discriminator="kind"
     )
@@ -141,6 +161,7 @@ class Settings(BaseModel):
             raise ValueError("output is 'tags', but there is no tagger: set auxiliaries.tagger")
         if not self.has_spans and self.output == "spans":
             raise ValueError("scorer.kind is 'none', so there are no spans to answer with: set output='tags'")
+        self._check_representation()
         if scorer.kind == "bi-encoder":
             self._check_bi_encoder(scorer)
         elif self.labels.descriptions is not None:
@@ -149,6 +170,19 @@ class Settings(BaseModel):
             )
         return self
 
+    def _check_representation(self) -> None:
+        if self.representation.kind == "span-transformer" and self.encoder.pooling == "ends":
+            raise ValueError(
+                "a span Transformer reads one state per word and layer, but encoder.pooling 'ends' gives two "
+                "at the top; legal are 'first', 'mean' and 'max'"
+            )
+        bilstm = any(transform.kind == "bilstm" for transform in self.transforms)
+        if bilstm and self.candidates.negatives != "all":
+            raise ValueError(
+                f"candidates.negatives is {self.candidates.negatives}, but the transform 'bilstm' reads "
+                "neighbouring spans, and some would be missing in training: set candidates.negatives='all'"
+            )
+
     def _check_bi_encoder(self, scorer: BiEncoderSettings) -> None:
         if scorer.joint and not scorer.positions:
             raise ValueError("scorer.joint needs the starts and ends of entities: set scorer.positions=true")
@@ -156,9 +190,14 @@ class Settings(BaseModel):
             raise ValueError(
                 "scorer.joint needs thresholds of starts and ends, but only those of spans are tuned"
             )
-        ends = {"first", "last"} <= set(self.representation.ingredients)
+        chosen = self.representation
+        ends = chosen.kind == "composed" and {"first", "last"} <= set(chosen.ingredients)
         if scorer.share_projections and not ends:
             raise ValueError("scorer.share_projections needs the ingredients 'first' and 'last' in spans")
+        if scorer.share_projections and self.transforms:
+            raise ValueError(
+                "scorer.share_projections compares words as parts of spans, so transforms must be []"
+            )
         if self.labels.descriptions is not None and scorer.types in ("atomic", "prototypes"):
             raise ValueError(f"labels.descriptions is given, but scorer.types is {scorer.types!r}")
 

@@ -224,7 +224,7 @@ def long_case() -> Case:
     plan = WindowPlan("document", 100, 1, 4)
     prepared = [prepare(Document("d", "a b c d " * 10), encoder, plan)]
     windows = windows_of(prepared[0], 0, plan, encoder.special_count)
-    return windows, prepared, [np.asarray([[1, 2, 0]])], encoder, 4
+    return windows, prepared, [np.asarray([[1, 2, 0, 1]])], encoder, 4
 
 
 def test_the_same_draw_samples_the_same_negatives() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from torch import Tensor
 
+from batching import every_span, spans_of
 from spanwright.batches.batch import Spans
 from spanwright.parts.representations.composed import OF_WORDS, Composed, ComposedSettings, Ingredient
 from spanwright.parts.representations.vectors import SpanVectors
@@ -31,22 +32,6 @@ def states(counts: Sequence[int], seed: int = 1) -> WordStates:
         for rows in (sum(counts), sum(counts), len(counts))
     )
     return WordStates(start=start, end=end, anchor=anchor)
-
-
-def every_span(counts: Sequence[int], limit: int = LIMIT) -> list[tuple[int, int, int]]:
-    """(window, first, last) of all spans up to a width, in packed positions."""
-    found, offset = [], 0
-    for window, count in enumerate(counts):
-        for first in range(count):
-            for last in range(first, min(first + limit, count)):
-                found.append((window, offset + first, offset + last))
-        offset += count
-    return found
-
-
-def spans(triples: Sequence[tuple[int, int, int]]) -> Spans:
-    table = torch.tensor(triples, dtype=torch.long).reshape(-1, 3)
-    return Spans(window=table[:, 0], first=table[:, 1], last=table[:, 2])
 
 
 def composed(ingredients: Sequence[Ingredient] = ALL, **choices: object) -> Composed:
@@ -104,15 +89,15 @@ def assert_equals_naive(part: Composed, given_states: WordStates, candidates: Sp
 @pytest.mark.parametrize("ingredients", SUBSETS, ids="-".join)
 def test_any_ingredients_equal_a_naive_loop_over_spans(ingredients: tuple[Ingredient, ...]) -> None:
     counts = (3, 1, 6)
-    assert_equals_naive(composed(ingredients), states(counts), spans(every_span(counts)))
+    assert_equals_naive(composed(ingredients), states(counts), spans_of(every_span(counts, LIMIT)))
 
 
 @st.composite
 def ragged(draw: st.DrawFn) -> tuple[list[int], Spans]:
     """Word counts of windows, and some of their spans in any order."""
     counts = draw(st.lists(st.integers(1, 7), min_size=1, max_size=4))
-    chosen = st.lists(st.sampled_from(every_span(counts)), unique=True, max_size=20)
-    return counts, spans(draw(chosen))
+    chosen = st.lists(st.sampled_from(every_span(counts, LIMIT)), unique=True, max_size=20)
+    return counts, spans_of(draw(chosen))
 
 
 @given(ragged(), st.sampled_from(SUBSETS).flatmap(st.permutations))
@@ -125,60 +110,60 @@ def test_any_windows_and_spans_equal_a_naive_loop_over_spans(
 
 @pytest.mark.parametrize("counts", [(1,), (5,)], ids=["one word", "several words"])
 def test_one_window_equals_a_naive_loop_over_spans(counts: tuple[int, ...]) -> None:
-    assert_equals_naive(composed(), states(counts), spans(every_span(counts)))
+    assert_equals_naive(composed(), states(counts), spans_of(every_span(counts, LIMIT)))
 
 
 def test_the_widest_span_may_fill_the_whole_batch() -> None:
-    assert_equals_naive(composed(), states((LIMIT,)), spans([(0, 0, LIMIT - 1)]))
+    assert_equals_naive(composed(), states((LIMIT,)), spans_of([(0, 0, LIMIT - 1)]))
 
 
 @pytest.mark.parametrize("ingredients", [("first", "last", "width"), ALL], ids="-".join)
 def test_no_spans_have_no_vectors_but_anchors_have(ingredients: tuple[Ingredient, ...]) -> None:
-    made = composed(ingredients)(states((2, 3)), spans([]))
+    made = composed(ingredients)(states((2, 3)), spans_of([]))
     assert made.spans.shape == (0, SIZE)
     assert made.null.shape == (2, SIZE)
 
 
 def test_the_order_of_spans_changes_no_vector() -> None:
     part, given_states = composed(), states((4, 3))
-    candidates = every_span((4, 3))
+    candidates = every_span((4, 3), LIMIT)
     order = torch.randperm(len(candidates), generator=torch.Generator().manual_seed(0)).tolist()
-    shuffled = part(given_states, spans([candidates[place] for place in order]))
-    torch.testing.assert_close(shuffled.spans, part(given_states, spans(candidates)).spans[order])
+    shuffled = part(given_states, spans_of([candidates[place] for place in order]))
+    torch.testing.assert_close(shuffled.spans, part(given_states, spans_of(candidates)).spans[order])
 
 
 def test_means_of_single_precision_stay_accurate_behind_large_states() -> None:
     part = composed(["mean"], activation="none").float()
     large, small = torch.full((400, WIDTH), 1e6), torch.randn(4, WIDTH)
     start = torch.cat([large, small])
-    made = part(WordStates(start, start, start[:2]), spans([(1, 400, 403)]))
+    made = part(WordStates(start, start, start[:2]), spans_of([(1, 400, 403)]))
     torch.testing.assert_close(made.spans[0], part.projection.linear(small.mean(dim=0)))
 
 
 def test_end_terms_are_what_words_add_to_spans() -> None:
     part, given_states = composed(["width", "last", "first"]), states((4,))
-    made = part(given_states, spans([(0, 1, 2)]))
+    made = part(given_states, spans_of([(0, 1, 2)]))
     width = part.projection.linear.bias + part.projection.linear.weight[:, :3] @ part.widths.weight[1]
     assert made.first.words.shape == made.last.words.shape == (4, SIZE)
     torch.testing.assert_close(made.spans[0], torch.relu(width + made.first.words[1] + made.last.words[2]))
 
 
 def test_end_terms_are_absent_where_they_are_no_ingredients() -> None:
-    made = composed(["mean"])(states((4,)), spans([(0, 1, 2)]))
+    made = composed(["mean"])(states((4,)), spans_of([(0, 1, 2)]))
     assert made.first is None and made.last is None
 
 
 def test_only_max_is_projected_per_span() -> None:
     part, seen = composed(), []
     part.projection.register_forward_pre_hook(lambda _, given: seen.append([len(each) for each in given[0]]))
-    candidates = spans(every_span((4, 3)))
+    candidates = spans_of(every_span((4, 3), LIMIT))
     part(states((4, 3)), candidates)
     rows = {"first": 7, "last": 7, "max": len(candidates), "mean": 7, "anchor": 2, "width": LIMIT}
     assert seen[0] == [rows[name] for name in ALL]
 
 
 def test_the_activation_none_keeps_negative_numbers() -> None:
-    given_states, candidates = states((4, 3)), spans(every_span((4, 3)))
+    given_states, candidates = states((4, 3)), spans_of(every_span((4, 3), LIMIT))
     kept, rectified = (composed(activation=name)(given_states, candidates) for name in ("none", "relu"))
     assert (kept.spans < 0).any() and (kept.null < 0).any()
     torch.testing.assert_close(rectified.spans, kept.spans.clamp(min=0))
@@ -187,7 +172,7 @@ def test_the_activation_none_keeps_negative_numbers() -> None:
 
 def test_dropout_acts_in_training_only() -> None:
     part = composed(activation="none", dropout=0.5)
-    given_states, candidates = states((4, 3, 2)), spans(every_span((4, 3, 2)))
+    given_states, candidates = states((4, 3, 2)), spans_of(every_span((4, 3, 2), LIMIT))
     dropped: SpanVectors = part(given_states, candidates)
     kept: SpanVectors = part.eval()(given_states, candidates)
     for some, whole in ((dropped.spans, kept.spans), (dropped.null, kept.null)):

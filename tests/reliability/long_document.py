@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from spanwright.batches.batch import Batch
+from spanwright.batches.batch import Batch, Spans
 from spanwright.parts.predictions import Predictions
 from spanwright.predicting.tagger import Tagger
 
@@ -40,15 +40,16 @@ def main() -> None:
         offset = batch.word_offset[spans.window]
         scored.extend(((spans.first + offset) * model.plan.width_limit + spans.widths - 1).tolist())
         pieces = batch.piece_ids.flatten()
-        for span in predictions.span[::200].tolist():
-            seen = pieces[batch.first_piece[spans.first[span]] : batch.last_piece[spans.last[span]] + 1]
-            first, last = int(spans.first[span] + offset[span]), int(spans.last[span] + offset[span])
+        columns = (predictions.first, predictions.last, batch.word_offset[predictions.window])
+        for start, end, shift in torch.stack(columns, dim=1)[::200].tolist():
+            seen = pieces[batch.first_piece[start] : batch.last_piece[end] + 1]
+            first, last = start + shift, end + shift
             tokens = (model.pieces.tokenizer.id_to_token(piece) for piece in seen.tolist())
             if "".join(token.removeprefix("##") for token in tokens) != "".join(words[first : last + 1]):
                 wrong.append(f"{first}-{last}")
             sampled.add((ends[first] - len(words[first]), ends[last]))
         last_word = (spans.last + offset == len(words) - 1) & (spans.widths == 1)
-        return _with(predictions, last_word.nonzero().squeeze(1))
+        return _with(predictions, spans, last_word.nonzero().squeeze(1))
 
     tagger = Tagger(model)
     tagger.tag("one cell 2 cell")
@@ -72,12 +73,16 @@ def main() -> None:
     print(json.dumps(told))  # noqa: T201
 
 
-def _with(predictions: Predictions, spans: Tensor) -> Predictions:
+def _with(predictions: Predictions, spans: Spans, more: Tensor) -> Predictions:
     """Predictions and some spans besides: whatever the network thinks of it, the last word is an entity."""
+    sure = torch.ones(len(more))
     return Predictions(
-        span=torch.cat([predictions.span, spans]),
-        type=torch.cat([predictions.type, torch.zeros_like(spans)]),
-        confidence=torch.cat([predictions.confidence, torch.ones(len(spans))]),
+        window=torch.cat([predictions.window, spans.window[more]]),
+        first=torch.cat([predictions.first, spans.first[more]]),
+        last=torch.cat([predictions.last, spans.last[more]]),
+        type=torch.cat([predictions.type, torch.zeros_like(more)]),
+        confidence=torch.cat([predictions.confidence, sure]),
+        rank=torch.cat([predictions.rank, sure]),
     )
 
 

@@ -10,11 +10,16 @@ from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import SettingsError
 from spanwright.labels import LabelSpace
 from spanwright.parts.auxiliaries.tagger import WordTagger
+from spanwright.parts.blocks import checked_depth
 from spanwright.parts.encoder import Encoder
-from spanwright.parts.model import SpanHead, SpanModel
+from spanwright.parts.model import Representation, SpanHead, SpanModel
 from spanwright.parts.representations.composed import Composed
+from spanwright.parts.representations.span_transformer import SpanTransformer
 from spanwright.parts.scorers.bi_encoder import BiEncoder, BiEncoderSettings, TypeSource
 from spanwright.parts.scorers.softmax import Softmax
+from spanwright.parts.transforms.bilstm import BiLstm
+from spanwright.parts.transforms.feed_forward import FeedForward
+from spanwright.parts.transforms.transformed import Transformed
 from spanwright.parts.type_vectors import (
     AtomicTypes,
     DescribedTypes,
@@ -28,7 +33,8 @@ from spanwright.settings import Settings
 
 def build(settings: Settings, backbone: nn.Module, *, labels: LabelSpace, pieces: PieceEncoder) -> SpanModel:
     """Wire the parts that resolved settings name around a backbone."""
-    encoder = Encoder(backbone, settings.encoder.pooling)
+    depth = _depth(settings, backbone) if settings.has_spans else 0
+    encoder = Encoder(backbone, settings.encoder.pooling, depth=depth)
     tagging = settings.auxiliaries.tagger
     return SpanModel(
         encoder=encoder,
@@ -38,10 +44,32 @@ def build(settings: Settings, backbone: nn.Module, *, labels: LabelSpace, pieces
     )
 
 
+def _depth(settings: Settings, backbone: nn.Module) -> int:
+    """Of how many blocks of the backbone the representation needs what they read."""
+    chosen = settings.representation
+    return checked_depth(chosen.depth, backbone) if chosen.kind == "span-transformer" else 0
+
+
+def _representation(settings: Settings, encoder: Encoder) -> Representation:
+    chosen, limit = settings.representation, resolved_width_limit(settings)
+    if chosen.kind == "composed":
+        made: Composed | SpanTransformer = Composed(chosen, state_width=encoder.width, width_limit=limit)
+    else:
+        made = SpanTransformer(
+            chosen, backbone=encoder.backbone, depth=encoder.depth, state_width=encoder.width
+        )
+    transforms: list[BiLstm | FeedForward] = []
+    for transform in settings.transforms:
+        size = transforms[-1].size if transforms else made.size
+        if transform.kind == "bilstm":
+            transforms.append(BiLstm(transform, vector_size=size))
+        else:
+            transforms.append(FeedForward(transform, vector_size=size, width_limit=limit))
+    return Transformed(made, transforms) if transforms else made
+
+
 def _span_head(settings: Settings, encoder: Encoder, labels: LabelSpace, pieces: PieceEncoder) -> SpanHead:
-    representation = Composed(
-        settings.representation, state_width=encoder.width, width_limit=resolved_width_limit(settings)
-    )
+    representation = _representation(settings, encoder)
     if settings.scorer.kind == "softmax":
         softmax = Softmax(settings.scorer, vector_size=representation.size, types=len(labels))
         return SpanHead(representation=representation, scorer=softmax)

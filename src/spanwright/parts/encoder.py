@@ -31,10 +31,12 @@ class EncoderSettings(BaseModel):
 class Encoder(nn.Module):
     """Runs the backbone over padded pieces and gathers the states of packed words."""
 
-    def __init__(self, backbone: nn.Module, pooling: Pooling) -> None:
+    def __init__(self, backbone: nn.Module, pooling: Pooling, *, depth: int = 0) -> None:
         super().__init__()
         self.backbone = backbone
         self.pooling = pooling
+        self.depth = depth
+        """Of how many top blocks the inputs are handed on as well."""
 
     @property
     def width(self) -> int:
@@ -48,12 +50,18 @@ class Encoder(nn.Module):
 
     def forward(self, batch: Batch) -> WordStates:
         """Word states of a batch."""
-        output = self.backbone(input_ids=batch.piece_ids, attention_mask=batch.piece_mask.long())
+        more = {"output_hidden_states": True} if self.depth else {}
+        output = self.backbone(input_ids=batch.piece_ids, attention_mask=batch.piece_mask.long(), **more)
         hidden: Tensor = output.last_hidden_state
-        return WordStates(*self._word_states(hidden.flatten(0, 1), batch), anchor=hidden[:, 0])
+        start, end = self._word_states(hidden, batch)
+        # The last of all states is that behind the top block.
+        inputs = output.hidden_states[-1 - self.depth : -1] if self.depth else ()
+        layers = tuple(self._word_states(states, batch)[0] for states in inputs)
+        return WordStates(start, end, anchor=hidden[:, 0], layers=layers)
 
-    def _word_states(self, pieces: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Start and end states (words, width) from flattened piece states (windows * pieces, width)."""
+    def _word_states(self, hidden: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Start and end states (words, width) from piece states (windows, pieces, width)."""
+        pieces = hidden.flatten(0, 1)
         if self.pooling in ("ends", "first"):
             start = pieces.index_select(0, batch.first_piece)
             return start, pieces.index_select(0, batch.last_piece) if self.pooling == "ends" else start

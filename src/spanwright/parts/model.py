@@ -12,10 +12,14 @@ from spanwright.parts.auxiliaries.tagger import WordTagger
 from spanwright.parts.encoder import Encoder
 from spanwright.parts.predictions import Predictions
 from spanwright.parts.representations.composed import Composed
+from spanwright.parts.representations.span_transformer import SpanTransformer
 from spanwright.parts.scorers.bi_encoder import BiEncoder
 from spanwright.parts.scorers.softmax import Softmax
 from spanwright.parts.states import WordStates
+from spanwright.parts.transforms.transformed import Transformed
 
+Representation = Composed | SpanTransformer | Transformed
+Scorer = Softmax | BiEncoder
 Output = Literal["spans", "tags"]
 TAGS = "tags"
 """The loss term of the tagger."""
@@ -26,7 +30,7 @@ Roles = dict[str, list[tuple[str, nn.Parameter]]]
 class SpanHead(nn.Module):
     """Span vectors and their scores."""
 
-    def __init__(self, *, representation: Composed, scorer: Softmax | BiEncoder) -> None:
+    def __init__(self, *, representation: Representation, scorer: Scorer) -> None:
         super().__init__()
         self.representation = representation
         self.scorer = scorer
@@ -87,7 +91,8 @@ class SpanModel(nn.Module):
         return {role: named for role, named in groups.items() if named}
 
     def _role(self, name: str) -> str:
-        # The type encoder of a bi-encoder is a backbone too, and learns at the rate of one.
-        if name.startswith("encoder.") or ".backbone." in name:
+        # The type encoder of a bi-encoder and the blocks of a span Transformer are copies of the backbone,
+        # too, and learn at its rate.
+        if name.startswith("encoder.") or ".backbone." in name or ".blocks." in name:
             return "encoder"
         return "auxiliary" if name.startswith("tagger.") else "head"

@@ -17,3 +17,6 @@ class WordStates:
     """(words, width): the state of each word where it ends a span."""
     anchor: Tensor
     """(windows, width): the state of the window's first special piece, such as [CLS]."""
+    layers: tuple[Tensor, ...] = ()
+    """(words, width) each: what the top blocks of the encoder read, lowest first; of as many blocks as the
+    representation asks for."""

@@ -6,7 +6,6 @@ and width are those of SpERT (Eberts and Ulges, 2020).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 from typing import Literal, Self
 
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 from spanwright.batches.batch import Spans
 from spanwright.parts.dropout import QuickDropout
 from spanwright.parts.factored import FactoredLinear
+from spanwright.parts.representations.pooling import pooled
 from spanwright.parts.representations.vectors import EndTerm, SpanVectors
 from spanwright.parts.states import WordStates
 
@@ -100,7 +100,7 @@ class Composed(nn.Module):
             case "width":
                 return self.widths.weight
             case "max":
-                return _pooled(states.start, spans, torch.maximum)
+                return pooled(states.start, spans, torch.maximum)
 
     def _anchor_terms(self, states: WordStates) -> dict[Ingredient, Tensor]:
         """(windows | 1, size): the terms of spans of one word whose state is the anchor."""
@@ -124,24 +124,6 @@ def _of_spans(name: Ingredient, term: Tensor, spans: Spans) -> Tensor:
         case "width":
             return term.index_select(0, spans.widths - 1)
         case "mean":
-            return _pooled(term, spans, torch.add) / spans.widths[:, None]
+            return pooled(term, spans, torch.add) / spans.widths[:, None]
         case "max":
             return term
-
-
-def _pooled(values: Tensor, spans: Spans, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-    """(spans, size): the values, (words, size), of each span's words, combined from its first to its last.
-
-    The running table of a width holds every run of that many packed words, by its first. Runs that cross
-    windows are in it too; no span asks for them.
-    """
-    widths = spans.widths
-    by_width = widths.argsort(stable=True)
-    # Without spans one width of none is left, so that there is something to concatenate.
-    counts = widths.bincount(minlength=2)[1:].tolist()
-    running, rows = values, []
-    for width, firsts in enumerate(torch.split(spans.first[by_width], counts), start=1):
-        if width > 1:
-            running = combine(running[:-1], values[width - 1 :])
-        rows.append(running.index_select(0, firsts))
-    return torch.cat(rows).index_select(0, by_width.argsort())

@@ -13,6 +13,7 @@ from spanwright.batches.batch import Batch
 from spanwright.parts.dropout import QuickDropout
 from spanwright.parts.predictions import Predictions
 from spanwright.parts.representations.vectors import SpanVectors
+from spanwright.parts.scorers.smoothing import smoothed_targets
 from spanwright.parts.states import WordStates
 
 NONE = 0
@@ -31,6 +32,10 @@ class SoftmaxSettings(BaseModel):
     """Dropout behind each hidden layer."""
     reduction: Literal["windows", "spans"] = "windows"
     """Whether the summed cross entropy is divided by the number of windows or of spans."""
+    smoothing: float = Field(default=0.0, ge=0, lt=1)
+    """Boundary smoothing: what an entity gives of its probability to spans whose borders are near its own."""
+    smoothing_distance: int = Field(default=1, gt=0)
+    """How far those spans may be: words between first words, plus words between last words."""
 
 
 class Softmax(nn.Module):
@@ -38,12 +43,13 @@ class Softmax(nn.Module):
 
     def __init__(self, settings: SoftmaxSettings, *, vector_size: int, types: int) -> None:
         super().__init__()
-        self.reduction = settings.reduction
+        self.settings = settings
+        self.classes = types + 1
         layers: list[nn.Module] = []
         for size in settings.hidden:
             layers += [nn.Linear(vector_size, size), nn.ReLU(), QuickDropout(settings.dropout)]
             vector_size = size
-        self.layers = nn.Sequential(*layers, nn.Linear(vector_size, types + 1))
+        self.layers = nn.Sequential(*layers, nn.Linear(vector_size, self.classes))
 
     @property
     def terms(self) -> set[str]:
@@ -56,12 +62,20 @@ class Softmax(nn.Module):
         return logits
 
     def losses(self, logits: Tensor, batch: Batch) -> dict[str, Tensor]:
-        """Cross entropy of all candidate spans. Of several types on one span, the last gold is learnt."""
-        targets = torch.full((len(logits),), NONE, device=logits.device)
-        targets[batch.golds.span] = batch.golds.type + 1
-        total = functional.cross_entropy(logits, targets, reduction="sum")
-        parts = len(batch.word_counts) if self.reduction == "windows" else max(1, len(logits))
+        """Cross entropy of all candidate spans."""
+        total = functional.cross_entropy(logits, self._targets(batch), reduction="sum")
+        parts = len(batch.word_counts) if self.settings.reduction == "windows" else max(1, len(logits))
         return {"spans": total / parts}
+
+    def _targets(self, batch: Batch) -> Tensor:
+        """(spans,) classes or (spans, classes) probabilities."""
+        if self.settings.smoothing:
+            smoothing, distance = self.settings.smoothing, self.settings.smoothing_distance
+            return smoothed_targets(batch, self.classes, smoothing=smoothing, distance=distance)
+        targets = torch.full((len(batch.spans),), NONE, device=batch.spans.first.device)
+        # Of several types on one span, the last gold is learnt.
+        targets[batch.golds.span] = batch.golds.type + 1
+        return targets
 
     def predict(self, logits: Tensor, batch: Batch) -> Predictions:
         """The spans whose best class is a type, with its probability."""

@@ -45,16 +45,18 @@ def _chunk(generator: random.Random) -> tuple[str, list[tuple[int, str]]]:
             return plain, []
 
 
+SMALL = (
+    "windows.pieces=64",
+    "windows.overlap=6",
+    "representation.size=32",
+    "representation.width_size=4",
+    "optimiser.learning_rates={encoder=2e-3, head=1e-2}",
+    "training.batch_windows=4",
+)
+"""Settings that make any recipe small enough for a tiny encoder."""
+
+
 def settings(encoder: str, *changes: str) -> Settings:
     """Settings of the plain recipe, small enough to train on a tiny encoder in a second."""
-    small = (
-        "windows.pieces=64",
-        "windows.overlap=6",
-        "representation.size=32",
-        "representation.width_size=4",
-        "representation.dropout=0.1",
-        "optimiser.learning_rates={encoder=2e-3, head=1e-2}",
-        "training.batch_windows=4",
-        "training.epochs=4",
-    )
+    small = (*SMALL, "representation.dropout=0.1", "training.epochs=4")
     return load_settings("plain", [f"encoder.name={encoder}", *small, *changes])

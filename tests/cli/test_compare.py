@@ -11,15 +11,7 @@ import making
 import spanwright.comparing
 from spanwright.corpora.files import write
 
-SMALL = (
-    "windows.pieces=64",
-    "windows.overlap=6",
-    "representation.size=32",
-    "representation.width_size=4",
-    "optimiser.learning_rates={encoder=2e-3, head=1e-2}",
-    "training.batch_windows=4",
-    "training.epochs=1",
-)
+SMALL = (*making.SMALL, "training.epochs=1")
 SPLITS = ("train", "dev", "test")
 
 

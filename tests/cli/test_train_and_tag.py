@@ -14,15 +14,7 @@ from spanwright.corpora.files import read, write
 from spanwright.text import Document
 
 TEST = making.documents(5, prefix="test")
-SMALL = (
-    "windows.pieces=64",
-    "windows.overlap=6",
-    "representation.size=32",
-    "representation.width_size=4",
-    "optimiser.learning_rates={encoder=2e-3, head=1e-2}",
-    "training.batch_windows=4",
-    "training.epochs=3",
-)
+SMALL = (*making.SMALL, "training.epochs=3")
 
 
 @pytest.fixture(scope="module")

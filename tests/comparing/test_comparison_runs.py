@@ -19,15 +19,7 @@ from spanwright.errors import InputError, SettingsError
 from spanwright.evaluation import evaluate
 from watching import Recorder, StoppedError
 
-SMALL = (
-    "windows.pieces=64",
-    "windows.overlap=6",
-    "representation.size=32",
-    "representation.width_size=4",
-    "optimiser.learning_rates={encoder=2e-3, head=1e-2}",
-    "training.batch_windows=4",
-    "training.epochs=2",
-)
+SMALL = (*making.SMALL, "training.epochs=2")
 RUNS = ("plain/seed-1", "bundling/seed-1", "plain/seed-2", "bundling/seed-2")
 
 

@@ -86,9 +86,7 @@ def scores_of(model: artifact.TrainedModel, document: Document) -> torch.Tensor:
     batch = collate(windows, [prepared], model.pieces, width_limit=model.plan.width_limit)
     network = model.network
     with torch.inference_mode():
-        states = network.encoder(batch)
-        vectors = network.spans.representation(states, batch.spans)
-        return network.spans.scorer(vectors, states, batch)
+        return network.spans(network.encoder(batch), batch)
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)

@@ -176,7 +176,7 @@ def _vectors_and_scores(
     model: TrainedModel, head: SpanHead, batch: Batch
 ) -> tuple[Floats, Floats, Floats | None]:
     """(spans, size), (spans, types) and, with a bi-encoder, (windows, types): vectors, scores, thresholds."""
-    batch = batch.to(next(model.network.parameters()).device)
+    batch = batch.to(model.network.device)
     states = model.network.encoder(batch)
     vectors = head.representation(states, batch.spans)
     scores = head.scorer(vectors, states, batch)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal
+from typing import Any, Literal
 
+import torch
 from torch import Tensor, nn
 
 from spanwright.batches.batch import Batch
@@ -35,15 +36,17 @@ class SpanHead(nn.Module):
         self.representation = representation
         self.scorer = scorer
 
+    def forward(self, states: WordStates, batch: Batch) -> Any:
+        """Scores of the candidate spans, in the form of the scorer."""
+        return self.scorer(self.representation(states, batch.spans), states, batch)
+
     def losses(self, states: WordStates, batch: Batch) -> dict[str, Tensor]:
         """The loss terms of the scorer by name."""
-        scores = self.scorer(self.representation(states, batch.spans), states, batch)
-        return self.scorer.losses(scores, batch)
+        return self.scorer.losses(self(states, batch), batch)
 
     def predict(self, states: WordStates, batch: Batch) -> Predictions:
         """The candidate spans taken for entities."""
-        scores = self.scorer(self.representation(states, batch.spans), states, batch)
-        return self.scorer.predict(scores, batch)
+        return self.scorer.predict(self(states, batch), batch)
 
 
 class SpanModel(nn.Module):
@@ -57,6 +60,11 @@ class SpanModel(nn.Module):
         self.spans = spans
         self.tagger = tagger
         self.output = output
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are, and batches have to be."""
+        return next(self.parameters()).device
 
     @property
     def terms(self) -> set[str]:

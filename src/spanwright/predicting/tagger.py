@@ -129,15 +129,11 @@ class Tagger:
 
     def _predict(self, batch: Batch) -> tuple[np.ndarray, ...]:
         """Document, first word, last word, type, confidence and rank of the predictions of a batch."""
-        found = self.model.network.predict(batch.to(self._device))
+        found = self.model.network.predict(batch.to(self.model.network.device))
         window = found.window.cpu()
         offset = batch.word_offset[window]
         columns = (batch.document[window], found.first.cpu() + offset, found.last.cpu() + offset)
         return _arrays(*columns, found.type, found.confidence, found.rank)
-
-    @property
-    def _device(self) -> torch.device:
-        return next(self.model.network.parameters()).device
 
 
 def _arrays(*tensors: torch.Tensor) -> tuple[np.ndarray, ...]:

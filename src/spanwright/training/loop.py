@@ -177,7 +177,7 @@ class _Run:
             golds=split.golds,
             sampling=None if negatives == "all" else Sampling(negatives, draw),
         )
-        return batch.to(next(self.network.parameters()).device)
+        return batch.to(self.network.device)
 
     def _score_epoch(self) -> None:
         """Score dev with the real decoder; keep the model if it is the best so far."""

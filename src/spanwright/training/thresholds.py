@@ -71,9 +71,6 @@ def _similarity(model: TrainedModel, batch: Batch) -> Tensor:
     """(spans, types): how similar the candidates of a batch are to the types."""
     network = model.network
     assert network.spans is not None
-    device = next(network.parameters()).device
-    batch = batch.to(device)
-    states = network.encoder(batch)
-    vectors = network.spans.representation(states, batch.spans)
-    comparisons: Comparisons = network.spans.scorer(vectors, states, batch)
+    batch = batch.to(network.device)
+    comparisons: Comparisons = network.spans(network.encoder(batch), batch)
     return comparisons.spans.similarity.cpu()

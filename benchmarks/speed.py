@@ -93,7 +93,9 @@ def training_figures(setup: Setup, repeats: int) -> dict[str, Any]:
             pieces,
             width_limit=setup.model.plan.width_limit,
             golds=split.golds,
-            sampling=None if negatives == "all" else Sampling(negatives, (1, 0, int(positions[0]))),
+            sampling=None
+            if negatives == "all"
+            else Sampling(negatives, (1, 0, int(positions[0])), settings.near),
         )
 
     batches = [make(positions) for positions in order]

@@ -81,6 +81,17 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
             "be missing in training: set candidates.negatives='all'",
         ),
         (
+            "dspert",
+            ("candidates.pruning={}",),
+            "candidates.pruning is set, but the transform 'bilstm' reads neighbouring spans, and most would "
+            "be missing: leave out one of the two",
+        ),
+        (
+            "plain",
+            (*TAGGED, "candidates.pruning={}"),
+            "candidates.pruning is set, but scorer.kind is 'none': there are no spans",
+        ),
+        (
             "binder",
             ("scorer.smoothing=0.1",),
             "unknown setting 'scorer.smoothing'; legal here are dropout, entity_share, joint, kind, "
@@ -110,6 +121,8 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
         "spans without a scorer",
         "span Transformer over words with two states",
         "sampled spans and a BiLSTM",
+        "pruned spans and a BiLSTM",
+        "pruning without spans",
         "smoothing of a bi-encoder",
         "shared projections of a span Transformer",
         "shared projections and transforms",
@@ -135,6 +148,7 @@ def test_settings_are_refused_with_the_reason(recipe: str, changes: tuple[str, .
         ("plain", ("transforms=[{kind='bilstm'}]",)),
         ("plain", ("transforms=[{kind='feed-forward'}]", "candidates.negatives=50", "scorer.smoothing=0.1")),
         ("dspert", ("transforms=[]", "candidates.negatives=50")),
+        ("binder", ("candidates.pruning={keep=0.5}",)),
         ("plain", ("auxiliaries.tagger={}", "output=tags")),
         ("plain", ("auxiliaries.tagger={}",)),
     ],

@@ -21,6 +21,7 @@ def model_card(settings: Settings, labels: LabelSpace, facts: dict[str, Any]) ->
         _data(facts.get("data", {})),
         _scores(facts.get("scores", {})),
         _confidence(facts.get("confidence", {})),
+        _pruning(facts.get("pruning", {})),
         "## Licence\n\nThe weights inherit the terms of the encoder and of the training corpora: check both.",
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
@@ -54,6 +55,23 @@ def _scores(scores: dict[str, Any]) -> str:
     ]
     header = ["## Scores", "", "Strict: exact characters and type, every gold entity counted.", ""]
     return "\n".join([*header, "| split | precision | recall | F1 |", "|---|---|---|---|", *rows])
+
+
+def _pruning(pruning: dict[str, Any]) -> str:
+    """How many candidates and golds the pruner keeps."""
+    if not pruning:
+        return ""
+    rows = []
+    for split, report in pruning.items():
+        kept = 100 * report["kept"] / max(1, report["candidates"])
+        rows.append(f"| {split} | {kept:.1f} | {100 * report['recall']:.2f} |")
+    header = [
+        "## Candidate pruning",
+        "",
+        "What is kept, in percent; no recall is above that of the golds:",
+        "",
+    ]
+    return "\n".join([*header, "| split | candidates | golds |", "|---|---|---|", *rows])
 
 
 def _confidence(confidence: dict[str, Any]) -> str:

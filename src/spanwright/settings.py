@@ -25,6 +25,7 @@ from spanwright.parts.auxiliaries.tagger import TaggerSettings
 from spanwright.parts.decoding import Decoding
 from spanwright.parts.encoder import EncoderSettings
 from spanwright.parts.model import Output
+from spanwright.parts.pruning import PruningSettings
 from spanwright.parts.representations.composed import ComposedSettings
 from spanwright.parts.representations.span_transformer import SpanTransformerSettings
 from spanwright.parts.scorers.bi_encoder import BiEncoderSettings
@@ -62,6 +63,8 @@ class CandidateSettings(BaseModel):
     """Words of the widest candidate; `auto` covers 99.5 % of the training entities."""
     negatives: NonNegativeInt | Literal["all"] = "all"
     """Candidates without a gold label that train in each window: all, or a number drawn every epoch."""
+    pruning: PruningSettings | None = None
+    """A cheap scorer that leaves only the best candidates of a window to the representation."""
 
 
 class TrainingSettings(BaseModel):
@@ -153,6 +156,13 @@ class Settings(BaseModel):
         """Whether the model scores spans."""
         return self.scorer.kind != "none"
 
+    @property
+    def near(self) -> int:
+        """How far from an entity spans have a part of its target."""
+        if self.scorer.kind == "softmax" and self.scorer.smoothing > 0:
+            return self.scorer.smoothing_distance
+        return 0
+
     @model_validator(mode="after")
     def _check_combination(self) -> Self:
         """Refuse parts that cannot work together, with the reason."""
@@ -182,6 +192,13 @@ class Settings(BaseModel):
                 f"candidates.negatives is {self.candidates.negatives}, but the transform 'bilstm' reads "
                 "neighbouring spans, and some would be missing in training: set candidates.negatives='all'"
             )
+        if bilstm and self.candidates.pruning is not None:
+            raise ValueError(
+                "candidates.pruning is set, but the transform 'bilstm' reads neighbouring spans, and most "
+                "would be missing: leave out one of the two"
+            )
+        if not self.has_spans and self.candidates.pruning is not None:
+            raise ValueError("candidates.pruning is set, but scorer.kind is 'none': there are no spans")
 
     def _check_bi_encoder(self, scorer: BiEncoderSettings) -> None:
         if scorer.joint and not scorer.positions:

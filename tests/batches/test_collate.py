@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import tiny
 from spanwright.batches.batch import Batch
 from spanwright.batches.collate import NO_GOLDS, Sampling, collate
+from spanwright.batches.neighbours import near_golds
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import PreparedDocument, WindowPlan, outermost, prepare, windows_of
 from spanwright.batches.windows import Window
@@ -217,6 +218,20 @@ def test_sampling_keeps_all_golds_and_at_most_so_many_negatives_of_each_window(
         candidates = {span for span in span_list(whole) if span[0] == number} - golds
         kept = {span for span in spans if span[0] == number} - golds
         assert len(kept) == min(negatives, len(candidates))
+
+
+@given(cases(), st.integers(0, 3), st.integers(1, 2))
+def test_sampling_keeps_the_spans_near_entities_beside_the_negatives(
+    case: Case, negatives: int, near: int
+) -> None:
+    whole, sampled = batch_of(case), batch_of(case, sampling=Sampling(negatives, (1, 2), near))
+    spans = span_list(whole)
+    beside = {spans[position] for position in near_golds(whole, near).nonzero().flatten()}
+    kept = set(span_list(sampled))
+    assert beside <= kept
+    for number in range(len(case[0])):
+        others = {span for span in spans if span[0] == number} - beside
+        assert len(kept & others) == min(negatives, len(others))
 
 
 def long_case() -> Case:

@@ -6,7 +6,7 @@ into that row. Only the encoder sees a padded tensor.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import torch
@@ -68,6 +68,24 @@ class Mentions:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewrites:
+    """What generating parts learn to write from gold spans: a span's own words, or those of a synonym.
+
+    Words are numbers of the vocabulary of `training/rewriting.py`, whose first are padding, start, end and
+    unknown.
+    """
+
+    spans: Spans
+    """The gold spans, each once, whatever the number of its types."""
+    source: Tensor
+    """(rewrites,): positions in `spans`."""
+    synonym: Tensor
+    """(rewrites,): True where the words are those of a synonym."""
+    words: Tensor
+    """(rewrites, longest): numbers of words, then the end, then padding."""
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Windows that go through the model together."""
 
@@ -104,6 +122,14 @@ class Batch:
         """Mask of the spans, given by window and packed words, that their window owns."""
         sums = first + last + 1 + 2 * self.word_offset[window]
         return (sums > self.owned_sums[window, 0]) & (sums <= self.owned_sums[window, 1])
+
+    def keeping(self, positions: Tensor) -> Batch:
+        """The batch with some of its candidates, given by sorted positions, among which are all golds."""
+        spans = Spans(
+            *(column[positions] for column in (self.spans.window, self.spans.first, self.spans.last))
+        )
+        golds = Golds(torch.searchsorted(positions, self.golds.span), self.golds.type)
+        return replace(self, spans=spans, golds=golds)
 
     def to(self, device: torch.device) -> Batch:
         """The batch on a device; itself when it is there already."""

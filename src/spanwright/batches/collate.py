@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from spanwright.batches.batch import Batch, Golds, Mentions, Spans
+from spanwright.batches.neighbours import near_golds
 from spanwright.batches.pieces import Integers, PieceEncoder
 from spanwright.batches.prepare import PreparedDocument
 from spanwright.batches.windows import NO_LOWER_BOUND, NO_UPPER_BOUND, Window
@@ -23,6 +24,8 @@ class Sampling:
     negatives: int
     draw: tuple[int, ...]
     """What the choice depends on: seed, epoch and batch."""
+    near: int = 0
+    """Spans up to this distance from an entity are kept as well: smoothing makes them positive."""
 
 
 def collate(
@@ -40,11 +43,7 @@ def collate(
     spans, cells = _candidates(windows, layout, width_limit)
     rows = _gold_rows(windows, layout, golds, width_limit)
     positions = _lookup(cells, rows, width_limit)
-    if sampling is not None:
-        kept = _sample(spans[0], positions, len(windows), sampling)
-        spans = tuple(column[kept] for column in spans)
-        positions = np.searchsorted(kept, positions)
-    return Batch(
+    batch = Batch(
         piece_ids=torch.from_numpy(ids),
         piece_mask=torch.from_numpy(mask),
         word_counts=torch.from_numpy(layout.counts),
@@ -57,6 +56,7 @@ def collate(
         document=torch.tensor([window.document for window in windows]),
         owned_sums=torch.tensor([(window.own_above, window.own_to) for window in windows]),
     )
+    return batch if sampling is None else _sampled(batch, sampling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +157,15 @@ def _lookup(cells: Integers, rows: Integers, width_limit: int) -> Integers:
     return np.searchsorted(cells, rows[:, 0] * width_limit + rows[:, 1] - rows[:, 0])
 
 
-def _sample(window: Integers, golds: Integers, windows: int, sampling: Sampling) -> Integers:
-    """Sorted positions of all golds and of at most `negatives` others of each window."""
-    is_gold = np.zeros(len(window), dtype=bool)
-    is_gold[golds] = True
+def _sampled(batch: Batch, sampling: Sampling) -> Batch:
+    """The batch with all golds, the spans near them, and at most `negatives` others of each window."""
+    positive = near_golds(batch, sampling.near).numpy()
+    window = batch.spans.window.numpy()
     draw = np.random.default_rng(sampling.draw).random(len(window))
-    draw[is_gold] = 2.0
+    draw[positive] = 2.0
     # Rank the negatives of each window by their draw; keep the lowest.
     order = np.lexsort((draw, window))
-    starts = np.searchsorted(window, np.arange(windows))
+    starts = np.searchsorted(window, np.arange(len(batch.word_counts)))
     rank = np.empty(len(window), dtype=np.int64)
     rank[order] = np.arange(len(window)) - starts[window[order]]
-    return np.flatnonzero(is_gold | (rank < sampling.negatives))
+    return batch.keeping(torch.from_numpy(np.flatnonzero(positive | (rank < sampling.negatives))))

@@ -87,6 +87,12 @@ class TrainingView:
 
     def summary(self, result: RunResult) -> None:
         """Print the scores of the best model and where it is."""
+        for split, report in result.model.facts.get("pruning", {}).items():
+            self.console.print(
+                f"{split}: pruning keeps {100 * report['kept'] / max(1, report['candidates']):.1f} % of the "
+                f"candidates and {100 * report['recall']:.2f} % of the golds",
+                highlight=False,
+            )
         for split, scores in result.scores.items():
             table = render(scores)
             table.title = f"{split}: {table.title}" if table.title else split

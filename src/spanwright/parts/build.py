@@ -12,7 +12,8 @@ from spanwright.labels import LabelSpace
 from spanwright.parts.auxiliaries.tagger import WordTagger
 from spanwright.parts.blocks import checked_depth
 from spanwright.parts.encoder import Encoder
-from spanwright.parts.model import Representation, SpanHead, SpanModel
+from spanwright.parts.model import Representation, Scorer, SpanHead, SpanModel
+from spanwright.parts.pruning import Pruner
 from spanwright.parts.representations.composed import Composed
 from spanwright.parts.representations.span_transformer import SpanTransformer
 from spanwright.parts.scorers.bi_encoder import BiEncoder, BiEncoderSettings, TypeSource
@@ -69,20 +70,30 @@ def _representation(settings: Settings, encoder: Encoder) -> Representation:
 
 
 def _span_head(settings: Settings, encoder: Encoder, labels: LabelSpace, pieces: PieceEncoder) -> SpanHead:
-    representation = _representation(settings, encoder)
+    representation, pruning = _representation(settings, encoder), settings.candidates.pruning
+    limit = resolved_width_limit(settings)
+    return SpanHead(
+        representation=representation,
+        scorer=_scorer(settings, representation.size, encoder, labels, pieces),
+        pruner=Pruner(pruning, state_width=encoder.width, width_limit=limit) if pruning else None,
+        near=settings.near,
+    )
+
+
+def _scorer(
+    settings: Settings, vector_size: int, encoder: Encoder, labels: LabelSpace, pieces: PieceEncoder
+) -> Scorer:
     if settings.scorer.kind == "softmax":
-        softmax = Softmax(settings.scorer, vector_size=representation.size, types=len(labels))
-        return SpanHead(representation=representation, scorer=softmax)
+        return Softmax(settings.scorer, vector_size=vector_size, types=len(labels))
     if settings.scorer.kind == "none":
         raise SettingsError("scorer.kind is 'none': this model has no spans to score")
-    bi_encoder = BiEncoder(
+    return BiEncoder(
         settings.scorer,
         source=_type_source(settings.scorer, encoder, labels, pieces),
         types=len(labels),
         state_width=encoder.width,
-        vector_size=representation.size,
+        vector_size=vector_size,
     )
-    return SpanHead(representation=representation, scorer=bi_encoder)
 
 
 def _type_source(
@@ -113,6 +124,7 @@ def with_types(network: SpanModel, labels: LabelSpace, pieces: PieceEncoder) -> 
     head = SpanHead(
         representation=network.spans.representation,
         scorer=scorer.with_source(DescribedTypes(reader, texts), types=len(labels)),
+        pruner=network.spans.pruner,
     )
     return SpanModel(encoder=network.encoder, spans=head, tagger=None, output="spans").eval()
 

@@ -12,6 +12,7 @@ from spanwright.batches.batch import Batch
 from spanwright.parts.auxiliaries.tagger import WordTagger
 from spanwright.parts.encoder import Encoder
 from spanwright.parts.predictions import Predictions
+from spanwright.parts.pruning import PRUNING, Pruner
 from spanwright.parts.representations.composed import Composed
 from spanwright.parts.representations.span_transformer import SpanTransformer
 from spanwright.parts.scorers.bi_encoder import BiEncoder
@@ -29,23 +30,40 @@ Roles = dict[str, list[tuple[str, nn.Parameter]]]
 
 
 class SpanHead(nn.Module):
-    """Span vectors and their scores."""
+    """Span vectors and their scores; of a part of the candidates, if there is a pruner."""
 
-    def __init__(self, *, representation: Representation, scorer: Scorer) -> None:
+    def __init__(
+        self, *, representation: Representation, scorer: Scorer, pruner: Pruner | None = None, near: int = 0
+    ) -> None:
         super().__init__()
         self.representation = representation
         self.scorer = scorer
+        self.pruner = pruner
+        self.near = near
+        """How far from an entity spans have a part of its target, and are not pruned in training."""
+
+    @property
+    def terms(self) -> set[str]:
+        """Names of the loss terms."""
+        return self.scorer.terms | ({PRUNING} if self.pruner is not None else set())
 
     def forward(self, states: WordStates, batch: Batch) -> Any:
         """Scores of the candidate spans, in the form of the scorer."""
         return self.scorer(self.representation(states, batch.spans), states, batch)
 
     def losses(self, states: WordStates, batch: Batch) -> dict[str, Tensor]:
-        """The loss terms of the scorer by name."""
-        return self.scorer.losses(self(states, batch), batch)
+        """The loss terms by name."""
+        losses: dict[str, Tensor] = {}
+        if self.pruner is not None:
+            logits = self.pruner(states, batch.spans)
+            losses[PRUNING] = self.pruner.loss(logits, batch)
+            batch = self.pruner.pruned(logits, batch, near=self.near)
+        return losses | self.scorer.losses(self(states, batch), batch)
 
     def predict(self, states: WordStates, batch: Batch) -> Predictions:
         """The candidate spans taken for entities."""
+        if self.pruner is not None:
+            batch = self.pruner.pruned(self.pruner(states, batch.spans), batch)
         return self.scorer.predict(self(states, batch), batch)
 
 
@@ -70,7 +88,7 @@ class SpanModel(nn.Module):
     def terms(self) -> set[str]:
         """Names of the loss terms."""
         tags = {TAGS} if self.tagger is not None else set()
-        return tags | (self.spans.scorer.terms if self.spans is not None else set())
+        return tags | (self.spans.terms if self.spans is not None else set())
 
     def losses(self, batch: Batch, terms: Collection[str]) -> dict[str, Tensor]:
         """The terms of the training objective by name; a head none of whose terms is asked for stays idle."""
@@ -78,7 +96,7 @@ class SpanModel(nn.Module):
         losses: dict[str, Tensor] = {}
         if self.tagger is not None and TAGS in terms:
             losses[TAGS] = self.tagger.loss(self.tagger(states), batch)
-        if self.spans is not None and self.spans.scorer.terms & set(terms):
+        if self.spans is not None and self.spans.terms & set(terms):
             losses |= self.spans.losses(states, batch)
         return losses
 

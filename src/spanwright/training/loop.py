@@ -29,6 +29,7 @@ from spanwright.training.confidence import calibrated, confidence_facts, uncalib
 from spanwright.training.journal import Journal
 from spanwright.training.objective import check_terms, total, weights_at
 from spanwright.training.optimiser import make_optimiser, rate_factor, set_rates
+from spanwright.training.pruning import pruning_report
 from spanwright.training.runtime import flushed_denormals
 from spanwright.training.setup import Documents, Setup, provenance, set_up
 from spanwright.training.thresholds import tune_thresholds
@@ -175,7 +176,7 @@ class _Run:
             self.setup.model.pieces,
             width_limit=self.setup.model.plan.width_limit,
             golds=split.golds,
-            sampling=None if negatives == "all" else Sampling(negatives, draw),
+            sampling=None if negatives == "all" else Sampling(negatives, draw, self.settings.near),
         )
         return batch.to(self.network.device)
 
@@ -185,7 +186,9 @@ class _Run:
         tune_thresholds(self.setup.model, self.setup.evaluation["dev"])
         scores = score(self.setup.model, self.setup.evaluation["dev"])
         best = scores.micro.f1 > self.position.best_f1
-        self.journal.write("epoch", epoch=epoch + 1, best=best, dev=scores.to_dict())
+        pruning = pruning_report(self.setup.model, self.setup.evaluation["dev"])
+        more = {"pruning": pruning.to_dict()} if pruning else {}
+        self.journal.write("epoch", epoch=epoch + 1, best=best, dev=scores.to_dict(), **more)
         if best:
             self._save_model(self.setup.model, {"dev": scores})
             self.position = replace(self.position, best_f1=scores.micro.f1, best_epoch=epoch)
@@ -196,13 +199,18 @@ class _Run:
         self.position = replace(self.position, journal_size=self.journal.size)
         save_checkpoint(self.folder / "checkpoints", self.network, self.optimiser, self.position)
 
-    def _save_model(self, model: TrainedModel, scores: dict[str, Scores], **more: dict[str, Any]) -> None:
+    def _save_model(
+        self, model: TrainedModel, scores: dict[str, Scores], **more: dict[str, Any]
+    ) -> TrainedModel:
+        """Write the model with what is to be told of it, and return it so."""
         facts = {
             "data": {name: report.to_dict() for name, report in self.setup.reports.items()},
             "scores": {name: entry.micro.to_dict() for name, entry in scores.items()},
-            **more,
+            **{key: value for key, value in more.items() if value},
         }
-        artifact.save(replace(model, facts=facts), self.folder / "model")
+        model = replace(model, facts=facts)
+        artifact.save(model, self.folder / "model")
+        return model
 
     def result(self) -> RunResult:
         """Score the best model on every evaluation split, calibrate it on dev and write `scores.json`."""
@@ -212,7 +220,10 @@ class _Run:
         scores = {name: strict_scores(entry) for name, entry in compared.items()}
         confidences = {name: collect_confidences(entry) for name, entry in compared.items()}
         model = calibrated(model, confidences["dev"])
-        self._save_model(model, scores, confidence=confidence_facts(model, confidences))
+        pruned = {name: pruning_report(model, documents) for name, documents in self.setup.evaluation.items()}
+        pruning = {name: report.to_dict() for name, report in pruned.items() if report}
+        confidence = confidence_facts(model, confidences)
+        model = self._save_model(model, scores, confidence=confidence, pruning=pruning)
         summary = {name: entry.to_dict() for name, entry in scores.items()}
         (self.folder / "scores.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
         return RunResult(self.folder, model, scores)

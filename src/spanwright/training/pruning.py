@@ -1,0 +1,52 @@
+"""How many golds a candidate pruner keeps, measured on annotated documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from spanwright.artifact import TrainedModel
+from spanwright.predicting.tagger import Tagger
+from spanwright.text import Document
+from spanwright.training.data import prepare_split
+
+
+@dataclass(frozen=True, slots=True)
+class PruningReport:
+    """What is left of the candidates of a split."""
+
+    candidates: int
+    kept: int
+    golds: int
+    """Gold labels among the candidates."""
+    golds_kept: int
+
+    @property
+    def recall(self) -> float:
+        """The share of the golds that is kept: no model behind the pruner has a higher recall."""
+        return self.golds_kept / self.golds if self.golds else 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        counts = {"candidates": self.candidates, "kept": self.kept}
+        return {**counts, "golds": self.golds, "golds_kept": self.golds_kept, "recall": self.recall}
+
+
+@torch.inference_mode()
+def pruning_report(model: TrainedModel, documents: Sequence[Document]) -> PruningReport | None:
+    """What the pruner of a model keeps of annotated documents; None for a model without one."""
+    network = model.network.eval()
+    if network.spans is None or network.spans.pruner is None:
+        return None
+    pruner = network.spans.pruner
+    split = prepare_split(documents, model.pieces, model.plan, model.labels)
+    counts = torch.zeros(4, dtype=torch.long)
+    for made in Tagger(model).batches(split.documents, split.golds):
+        batch = made.to(network.device)
+        kept = pruner.kept(pruner(network.encoder(batch), batch.spans), batch)
+        found = (len(kept), int(kept.sum()), len(batch.golds.span), int(kept[batch.golds.span].sum()))
+        counts += torch.tensor(found)
+    return PruningReport(*counts.tolist())

@@ -14,7 +14,6 @@ from pathlib import Path
 import torch
 
 from machine import command, machine
-from spanwright.batches.collate import collate
 from spanwright.settings import load_settings
 from spanwright.text import Document, Entity, words
 from spanwright.training.objective import total, weights_at
@@ -41,19 +40,13 @@ def main() -> None:
     ]
     documents = [made_up(number, arguments.types) for number in range(arguments.windows)]
     setup = set_up(load_settings(arguments.recipe, changes), documents, [Document("dev", "dev")], [])
-    network, split, settings = setup.model.network.train(), setup.train, setup.model.settings
+    network, settings = setup.model.network.train(), setup.model.settings
     optimiser = make_optimiser(network.roles(), settings.optimiser)
-    weights = weights_at(settings.objective, network.terms, epoch=0, progress=0.5)
+    weights = weights_at(settings.objective, network.terms, progress=0.5)
     before = peak()
     for step in range(arguments.steps):
-        windows = split.windows[step * arguments.windows :][: arguments.windows]
-        batch = collate(
-            windows,
-            split.documents,
-            setup.model.pieces,
-            width_limit=arguments.width_limit,
-            golds=split.golds,
-        )
+        chosen = range(step * arguments.windows, (step + 1) * arguments.windows)
+        batch = setup.batch(chosen, (1, 0, step))
         torch.autograd.backward(total(network.losses(batch, weights), weights))
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)

@@ -25,9 +25,7 @@ from joining import joined
 from machine import command, machine
 from spanwright import sample
 from spanwright.batches.batch import Batch
-from spanwright.batches.collate import Sampling, collate
 from spanwright.batches.order import training_order
-from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import prepare, window_lengths
 from spanwright.corpora.files import read
 from spanwright.parts.backbone import DEFAULT, default_folder
@@ -82,23 +80,9 @@ def training_figures(setup: Setup, repeats: int) -> dict[str, Any]:
         windows=settings.training.batch_windows,
         pieces=settings.training.batch_pieces,
     )[:24]
-    weights = weights_at(settings.objective, network.terms, epoch=0, progress=0.5)
-
-    negatives = settings.candidates.negatives
-
-    def make(positions: Integers) -> Batch:
-        return collate(
-            [split.windows[position] for position in positions],
-            split.documents,
-            pieces,
-            width_limit=setup.model.plan.width_limit,
-            golds=split.golds,
-            sampling=None
-            if negatives == "all"
-            else Sampling(negatives, (1, 0, int(positions[0])), settings.near),
-        )
-
-    batches = [make(positions) for positions in order]
+    weights = weights_at(settings.objective, network.terms, progress=0.5)
+    draws = [(1, 0, number) for number in range(len(order))]
+    batches = [setup.batch(positions, draw) for positions, draw in zip(order, draws, strict=True)]
     optimiser = make_optimiser(network.roles(), settings.optimiser)
     encoder = stock_encoder(settings.encoder).train()
     rates = {"encoder": settings.optimiser.learning_rates["encoder"]}
@@ -108,8 +92,9 @@ def training_figures(setup: Setup, repeats: int) -> dict[str, Any]:
     )
 
     def recipe() -> None:
-        for positions in order:
-            _step(total(network.losses(make(positions), weights), weights), network, optimiser)
+        for positions, draw in zip(order, draws, strict=True):
+            batch = setup.batch(positions, draw)
+            _step(total(network.losses(batch, weights), weights), network, optimiser)
 
     def bare() -> None:
         for batch in batches:

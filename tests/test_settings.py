@@ -104,8 +104,8 @@ def test_a_recipe_file_that_is_not_there_is_refused() -> None:
         ("training.epoch=3", "unknown setting 'training.epoch'; legal here are accumulate, batch_pieces, "),
         ("trainig.epochs=3", "unknown setting 'trainig'; legal here are auxiliaries, candidates, decoding, "),
         (
-            "objective.phases=[{epochs=1, terms=['a'], x=1}]",
-            "'objective.phases.0.x'; legal here are epochs, terms",
+            "objective.phases=[{share=1, terms=['a'], x=1}]",
+            "'objective.phases.0.x'; legal here are share, terms",
         ),
         (
             "objective.weights.spans={kind='logistic', x=1}",

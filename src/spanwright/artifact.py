@@ -4,6 +4,7 @@
     labels.json          the label space
     model.safetensors    all weights
     tokenizer.json       the sub-word tokenizer
+    vocabulary.json      the words of a writer, in models that keep one
     README.md            the model card
 
 A directory becomes visible only when it is complete, and loading runs no code from it.
@@ -27,6 +28,7 @@ import safetensors.torch
 import spanwright
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import WindowPlan
+from spanwright.batches.vocabulary import Vocabulary
 from spanwright.errors import InputError, ModelError, SpanwrightError
 from spanwright.evaluation import Calibration
 from spanwright.evaluation.columns import Floats
@@ -42,6 +44,7 @@ from spanwright.settings import AuxiliarySettings, Settings, check
 FORMAT_VERSION = 2
 READABLE = (1, FORMAT_VERSION)
 FILES = ("spanwright.json", "labels.json", "model.safetensors", "tokenizer.json")
+VOCABULARY_FILE = "vocabulary.json"
 _LARGEST_JSON = 64 * 1024 * 1024
 _CONFIDENCE_DIGITS = 6
 
@@ -61,6 +64,8 @@ class TrainedModel:
     """From the network's confidences to probabilities; None for models made before there were any."""
     thresholds: dict[str, float] = field(default_factory=dict)
     """For each type of dev, the lowest calibrated confidence that gives its best F1 there."""
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    """The words that a model with a writer can write."""
 
     def reported(self, confidence: npt.ArrayLike) -> Floats:
         """The network's confidences as they stand on entities: calibrated, if the model is; same shape."""
@@ -94,6 +99,18 @@ class TrainedModel:
         settings = self.settings.model_copy(update={"auxiliaries": AuxiliarySettings(), "output": "spans"})
         return replace(self, network=network, labels=labels, settings=settings)
 
+    def for_use(self) -> TrainedModel:
+        """This model without a writer, which finds no entities, unless its settings keep it."""
+        chosen, network = self.settings.auxiliaries, self.network
+        if chosen.span_vae is None or chosen.span_vae.keep:
+            return self
+        auxiliaries = chosen.model_copy(update={"span_vae": None})
+        bare = SpanModel(
+            encoder=network.encoder, spans=network.spans, tagger=network.tagger, output=network.output
+        )
+        settings = self.settings.model_copy(update={"auxiliaries": auxiliaries})
+        return replace(self, network=bare, settings=settings, vocabulary=Vocabulary())
+
 
 def save(model: TrainedModel, folder: Path) -> None:
     """Write a model directory; an older one of that name is replaced when the new one is complete."""
@@ -121,6 +138,8 @@ def _write_files(model: TrainedModel, folder: Path) -> None:
         description["calibration"] = {**model.calibration.to_dict(), "thresholds": model.thresholds}
     _write_json(folder / "spanwright.json", description)
     _write_json(folder / "labels.json", model.labels.to_dict(TEST_PROTOTYPES))
+    if model.vocabulary.entries:
+        _write_json(folder / VOCABULARY_FILE, model.vocabulary.to_dict())
     safetensors.torch.save_file(_contiguous(model.network), folder / "model.safetensors")
     # safetensors lets nobody but the owner read its file: a model is as readable as the rest of its folder.
     shutil.copymode(folder / "labels.json", folder / "model.safetensors")
@@ -152,7 +171,8 @@ def load(folder: str | Path) -> TrainedModel:
         labels = LabelSpace.from_dict(_read_json(folder / "labels.json"))
         pieces = PieceEncoder.from_file(folder / "tokenizer.json")
         encoder = backbone.from_config(description["encoder_config"])
-        network = build(settings, encoder, labels=labels, pieces=pieces)
+        vocabulary = _stored_vocabulary(settings, folder)
+        network = build(settings, encoder, labels=labels, pieces=pieces, vocabulary=len(vocabulary))
         network.load_state_dict(weights)
         calibration, thresholds = _stored_calibration(description, folder / "spanwright.json")
     except SpanwrightError:
@@ -161,7 +181,14 @@ def load(folder: str | Path) -> TrainedModel:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(f"{folder}: not a model that can be loaded: {reason}") from error
     facts = description.get("facts", {})
-    return TrainedModel(network.eval(), pieces, labels, settings, facts, calibration, thresholds)
+    return TrainedModel(network.eval(), pieces, labels, settings, facts, calibration, thresholds, vocabulary)
+
+
+def _stored_vocabulary(settings: Settings, folder: Path) -> Vocabulary:
+    """The vocabulary of a model; empty without a writer."""
+    if settings.auxiliaries.span_vae is None:
+        return Vocabulary()
+    return Vocabulary.from_dict(_read_json(folder / VOCABULARY_FILE))
 
 
 def _stored_calibration(

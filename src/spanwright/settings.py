@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -21,6 +22,7 @@ from pydantic import (
 
 from spanwright.batches.prepare import Context
 from spanwright.errors import SettingsError
+from spanwright.parts.auxiliaries.span_vae import SpanVaeSettings
 from spanwright.parts.auxiliaries.tagger import TaggerSettings
 from spanwright.parts.decoding import Decoding
 from spanwright.parts.encoder import EncoderSettings
@@ -29,14 +31,18 @@ from spanwright.parts.pruning import PruningSettings
 from spanwright.parts.representations.composed import ComposedSettings
 from spanwright.parts.representations.span_transformer import SpanTransformerSettings
 from spanwright.parts.scorers.bi_encoder import BiEncoderSettings
+from spanwright.parts.scorers.sigmoid import SigmoidSettings
 from spanwright.parts.scorers.softmax import SoftmaxSettings
 from spanwright.parts.transforms.bilstm import BiLstmSettings
+from spanwright.parts.transforms.bottleneck import BottleneckSettings
 from spanwright.parts.transforms.feed_forward import FeedForwardSettings
 from spanwright.recipes import recipe_text
 from spanwright.training.objective import ObjectiveSettings
 from spanwright.training.optimiser import OptimiserSettings
 
 Auto = Literal["auto"]
+OFF = BeforeValidator(lambda value: None if value is False else value)
+"""Lets recipes switch a part off that another recipe has: TOML can say `false`, but not `None`."""
 
 
 class WindowSettings(BaseModel):
@@ -63,7 +69,7 @@ class CandidateSettings(BaseModel):
     """Words of the widest candidate; `auto` covers 99.5 % of the training entities."""
     negatives: NonNegativeInt | Literal["all"] = "all"
     """Candidates without a gold label that train in each window: all, or a number drawn every epoch."""
-    pruning: PruningSettings | None = None
+    pruning: Annotated[PruningSettings | None, OFF] = None
     """A cheap scorer that leaves only the best candidates of a window to the representation."""
 
 
@@ -108,8 +114,10 @@ class AuxiliarySettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    tagger: TaggerSettings | None = None
+    tagger: Annotated[TaggerSettings | None, OFF] = None
     """A tagger of words that shares the encoder (Bundling Learning)."""
+    span_vae: Annotated[SpanVaeSettings | None, OFF] = None
+    """Auto-encoders that rewrite gold spans and their synonyms (Joint-IB)."""
 
 
 def _representation_kind(value: Any) -> Any:
@@ -122,7 +130,9 @@ RepresentationSettings = Annotated[
     | Annotated[SpanTransformerSettings, Tag("span-transformer")],
     Discriminator(_representation_kind),
 ]
-TransformSettings = Annotated[BiLstmSettings | FeedForwardSettings, Field(discriminator="kind")]
+TransformSettings = Annotated[
+    BiLstmSettings | FeedForwardSettings | BottleneckSettings, Field(discriminator="kind")
+]
 
 
 class Settings(BaseModel):
@@ -139,7 +149,7 @@ class Settings(BaseModel):
     representation: RepresentationSettings = ComposedSettings()
     transforms: tuple[TransformSettings, ...] = ()
     """What span vectors pass through, one after the other, before they are scored."""
-    scorer: SoftmaxSettings | BiEncoderSettings | NoScorer = Field(
+    scorer: SoftmaxSettings | SigmoidSettings | BiEncoderSettings | NoScorer = Field(
         default=SoftmaxSettings(), discriminator="kind"
     )
     auxiliaries: AuxiliarySettings = AuxiliarySettings()
@@ -171,7 +181,10 @@ class Settings(BaseModel):
             raise ValueError("output is 'tags', but there is no tagger: set auxiliaries.tagger")
         if not self.has_spans and self.output == "spans":
             raise ValueError("scorer.kind is 'none', so there are no spans to answer with: set output='tags'")
+        if not self.has_spans and self.auxiliaries.span_vae is not None:
+            raise ValueError("auxiliaries.span_vae rewrites spans, but scorer.kind is 'none': there are none")
         self._check_representation()
+        self._check_bottleneck()
         if scorer.kind == "bi-encoder":
             self._check_bi_encoder(scorer)
         elif self.labels.descriptions is not None:
@@ -199,6 +212,19 @@ class Settings(BaseModel):
             )
         if not self.has_spans and self.candidates.pruning is not None:
             raise ValueError("candidates.pruning is set, but scorer.kind is 'none': there are no spans")
+
+    def _check_bottleneck(self) -> None:
+        kinds = [transform.kind for transform in self.transforms]
+        if "bottleneck" in kinds[:-1]:
+            raise ValueError(
+                "transforms have a 'bottleneck' before others, but what it draws goes to the scorer: legal "
+                "is one, as the last"
+            )
+        if "bottleneck" in kinds and self.scorer.kind == "bi-encoder":
+            raise ValueError(
+                "a 'bottleneck' draws vectors around a mean, but the scorer 'bi-encoder' looks at their "
+                "angles alone: legal are the scorers 'softmax' and 'sigmoid'"
+            )
 
     def _check_bi_encoder(self, scorer: BiEncoderSettings) -> None:
         if scorer.joint and not scorer.positions:

@@ -148,7 +148,7 @@ def head_of(arrays: Arrays, **changes: object) -> Head:
 
 def loss(head: Head) -> Tensor:
     losses = head.scorer.losses(head.scores, head.batch)
-    return total(losses, weights_at(OBJECTIVE, head.scorer.terms, epoch=0, progress=0.0))
+    return total(losses, weights_at(OBJECTIVE, head.scorer.terms, progress=0.0))
 
 
 def assert_near(found: Tensor, expected: Tensor) -> None:

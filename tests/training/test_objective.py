@@ -20,8 +20,8 @@ from spanwright.training.objective import (
 TERMS = {"spans", "tags", "words"}
 
 
-def weights(settings: ObjectiveSettings, *, epoch: int = 0, progress: float = 0.0) -> dict[str, float]:
-    return weights_at(settings, TERMS, epoch=epoch, progress=progress)
+def weights(settings: ObjectiveSettings, *, progress: float = 0.0) -> dict[str, float]:
+    return weights_at(settings, TERMS, progress=progress)
 
 
 @pytest.mark.parametrize(
@@ -90,18 +90,24 @@ def test_a_convex_objective_needs_spans_and_an_auxiliary(terms: set[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("epoch", "on"),
-    [(0, {"words"}), (1, {"words"}), (2, {"spans", "tags"}), (3, TERMS), (9, TERMS)],
+    ("progress", "on"),
+    [(0.0, {"words"}), (0.49, {"words"}), (0.5, {"spans", "tags"}), (0.75, TERMS), (1.0, TERMS)],
 )
-def test_phases_turn_terms_on_in_order_and_all_of_them_behind_the_last(epoch: int, on: set[str]) -> None:
-    phases = (Phase(epochs=2, terms=("words",)), Phase(epochs=1, terms=("spans", "tags")))
-    assert weights(ObjectiveSettings(phases=phases), epoch=epoch).keys() == on
+def test_phases_turn_terms_on_in_order_and_all_of_them_behind_the_last(progress: float, on: set[str]) -> None:
+    phases = (Phase(share=0.5, terms=("words",)), Phase(share=0.25, terms=("spans", "tags")))
+    assert weights(ObjectiveSettings(phases=phases), progress=progress).keys() == on
+
+
+def test_phases_that_are_longer_than_the_run_are_refused() -> None:
+    phases = (Phase(share=0.5, terms=("words",)), Phase(share=0.6, terms=("spans",)))
+    with pytest.raises(ValueError, match=r"shares of the phases sum up to 1\.1; legal is up to 1"):
+        ObjectiveSettings(phases=phases)
 
 
 def test_a_moment_in_which_nothing_is_trained_is_refused() -> None:
     late = LinearSchedule(kind="linear", start=0.0, end=1.0, begin=0.5)
-    settings = ObjectiveSettings(weights={"tags": late}, phases=(Phase(epochs=1, terms=("tags",)),))
-    with pytest.raises(SettingsError, match=r"nothing is trained in epoch 1, at 10 % .* one of \['tags'\]"):
+    settings = ObjectiveSettings(weights={"tags": late}, phases=(Phase(share=1, terms=("tags",)),))
+    with pytest.raises(SettingsError, match=r"nothing is trained at 10 % .* one of \['tags'\]"):
         weights(settings, progress=0.1)
 
 
@@ -109,7 +115,7 @@ def test_a_moment_in_which_nothing_is_trained_is_refused() -> None:
     "settings",
     [
         ObjectiveSettings(weights={"tag": 0.5}),
-        ObjectiveSettings(phases=(Phase(epochs=1, terms=("spans", "tag")),)),
+        ObjectiveSettings(phases=(Phase(share=1, terms=("spans", "tag")),)),
     ],
     ids=["in a weight", "in a phase"],
 )
@@ -119,7 +125,7 @@ def test_a_term_that_the_model_lacks_is_refused_with_those_it_has(settings: Obje
 
 
 def test_terms_that_the_model_has_are_accepted() -> None:
-    check_terms(ObjectiveSettings(weights={"tags": 0.5}, phases=(Phase(epochs=1, terms=("spans",)),)), TERMS)
+    check_terms(ObjectiveSettings(weights={"tags": 0.5}, phases=(Phase(share=1, terms=("spans",)),)), TERMS)
 
 
 def test_the_total_is_the_weighted_sum_of_the_terms_that_are_on() -> None:

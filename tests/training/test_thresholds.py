@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given
@@ -12,6 +14,8 @@ import making
 import tiny
 from spanwright.artifact import TrainedModel
 from spanwright.parts.scorers.bi_encoder import Comparison
+from spanwright.parts.scorers.sigmoid import Sigmoid, SigmoidSettings
+from spanwright.predicting.tagger import Tagger
 from spanwright.training.loop import score
 from spanwright.training.thresholds import best_thresholds, tune_thresholds
 
@@ -74,7 +78,19 @@ def test_nothing_lies_above_the_threshold_of_a_type_without_golds() -> None:
 
 def model(threshold: str) -> TrainedModel:
     """A model of large random weights: its spans differ much."""
-    made = tiny.model(scorer={"kind": "bi-encoder", "types": "atomic", "threshold": threshold})
+    return randomised(tiny.model(scorer={"kind": "bi-encoder", "types": "atomic", "threshold": threshold}))
+
+
+def sigmoid_model(threshold: str) -> TrainedModel:
+    """The same with a sigmoid scorer."""
+    made = tiny.model()
+    head, types = made.network.spans, len(made.labels)
+    settings = SigmoidSettings.model_validate({"kind": "sigmoid", "threshold": threshold})
+    head.scorer = Sigmoid(settings, vector_size=head.representation.size, types=types).eval()
+    return randomised(made)
+
+
+def randomised(made: TrainedModel) -> TrainedModel:
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for tensor in made.network.state_dict().values():
@@ -84,9 +100,10 @@ def model(threshold: str) -> TrainedModel:
 
 
 def tuned_of(made: TrainedModel) -> Tensor:
-    comparison = made.network.spans.scorer.compare["spans"]
-    assert isinstance(comparison, Comparison) and comparison.tuned is not None
-    return comparison.tuned
+    scorer = made.network.spans.scorer
+    tunable = scorer if isinstance(scorer, Sigmoid) else scorer.compare["spans"]
+    assert isinstance(tunable, Comparison | Sigmoid) and tunable.tuned is not None
+    return tunable.tuned
 
 
 def f1_by_type(made: TrainedModel) -> list[float]:
@@ -94,13 +111,17 @@ def f1_by_type(made: TrainedModel) -> list[float]:
     return [per_type[name].f1 for name in made.labels.types]
 
 
-def test_no_other_threshold_is_better_on_dev_than_the_tuned_one() -> None:
-    made = model("tuned")
+@pytest.mark.parametrize(
+    ("made", "others"),
+    [(model("tuned"), torch.linspace(-14, 14, 57)), (sigmoid_model("tuned"), torch.linspace(0, 1, 51))],
+    ids=["bi-encoder", "sigmoid"],
+)
+def test_no_other_threshold_is_better_on_dev_than_the_tuned_one(made: TrainedModel, others: Tensor) -> None:
     tune_thresholds(made, DEV)
     best = f1_by_type(made)
     tuned = tuned_of(made).clone()
     assert min(best) > 0
-    for other in torch.linspace(-14, 14, 57):
+    for other in others:
         tuned_of(made).fill_(float(other))
         for found, tuned_f1 in zip(f1_by_type(made), best, strict=True):
             assert found <= tuned_f1 + 1e-9
@@ -108,16 +129,43 @@ def test_no_other_threshold_is_better_on_dev_than_the_tuned_one() -> None:
     assert torch.equal(tuned_of(made), tuned)
 
 
-def test_only_thresholds_of_spans_are_tuned() -> None:
-    made = model("tuned")
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        (model("tuned"), "spans.scorer.compare.spans.tuned"),
+        (sigmoid_model("tuned"), "spans.scorer.tuned"),
+    ],
+    ids=["bi-encoder", "sigmoid"],
+)
+def test_only_thresholds_of_spans_are_tuned(made: TrainedModel, name: str) -> None:
     before = {name: tensor.clone() for name, tensor in made.network.state_dict().items()}
     tune_thresholds(made, DEV)
     after = made.network.state_dict()
-    changed = [name for name, tensor in after.items() if not torch.equal(tensor, before[name])]
-    assert changed == ["spans.scorer.compare.spans.tuned"]
+    assert [each for each, tensor in after.items() if not torch.equal(tensor, before[each])] == [name]
 
 
-@pytest.mark.parametrize("made", [model("dynamic"), model("learned"), tiny.model()])
+def test_probabilities_near_zero_are_told_apart() -> None:
+    made, unlikely = sigmoid_model("tuned"), sigmoid_model("tuned")
+    unlikely.network.spans.scorer.layers[-1].bias.data.sub_(12)
+    for each in (made, unlikely):
+        tune_thresholds(each, DEV)
+    assert tuned_of(unlikely).max() < 1e-4
+    # The borders of bins lie elsewhere, which counts little.
+    assert f1_by_type(unlikely) == pytest.approx(f1_by_type(made), abs=0.01)
+    found = f1_by_type(unlikely)
+    tuned_of(unlikely).zero_()
+    assert max(found) > max(f1_by_type(unlikely)) + 0.1
+
+
+def test_no_probability_exceeds_the_threshold_of_a_type_that_dev_lacks() -> None:
+    made = sigmoid_model("tuned")
+    made.network.spans.scorer.layers[-1].bias.data.add_(30)
+    tune_thresholds(made, [replace(document, entities=()) for document in DEV])
+    assert tuned_of(made).tolist() == [1.0, 1.0]
+    assert not any(document.entities for document in Tagger(made).tag(DEV))
+
+
+@pytest.mark.parametrize("made", [model("dynamic"), model("learned"), sigmoid_model("half"), tiny.model()])
 def test_models_without_tuned_thresholds_are_left_alone(made: TrainedModel) -> None:
     before = {name: tensor.clone() for name, tensor in made.network.state_dict().items()}
     tune_thresholds(made, DEV)

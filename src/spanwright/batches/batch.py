@@ -71,8 +71,7 @@ class Mentions:
 class Rewrites:
     """What generating parts learn to write from gold spans: a span's own words, or those of a synonym.
 
-    Words are numbers of the vocabulary of `training/rewriting.py`, whose first are padding, start, end and
-    unknown.
+    Words are numbers of a `Vocabulary`.
     """
 
     spans: Spans
@@ -111,6 +110,8 @@ class Batch:
     owned_sums: Tensor
     """(windows, 2): a window owns the spans whose first + last + 1, in words of the document, lies above the
     first number and not above the second."""
+    rewrites: Rewrites | None = None
+    """Only where a part of the model learns to write."""
 
     @property
     def window_of_word(self) -> Tensor:
@@ -140,6 +141,8 @@ def _moved(batch: Batch, device: torch.device) -> Batch:
     def move(part: Any) -> Any:
         if isinstance(part, Tensor):
             return part.to(device, non_blocking=True)
+        if part is None:
+            return None
         return type(part)(**{entry.name: move(getattr(part, entry.name)) for entry in fields(part)})
 
     moved: Batch = move(batch)

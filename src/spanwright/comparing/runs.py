@@ -19,16 +19,13 @@ from spanwright.corpora.files import read, write
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.overlap import drop_shared
 from spanwright.errors import InputError
-from spanwright.parts.backbone import hidden_size, load_pretrained
-from spanwright.parts.build import build
 from spanwright.predicting.tagger import load
 from spanwright.settings import Settings, check
 from spanwright.text import Document
-from spanwright.training.label_space import label_space
 from spanwright.training.loop import train
 from spanwright.training.objective import check_terms
 from spanwright.training.optimiser import make_optimiser
-from spanwright.training.setup import digest, resolve
+from spanwright.training.setup import digest, new_model
 from spanwright.training.watcher import Watcher
 
 
@@ -164,13 +161,10 @@ def _resolved(asked: Settings, corpus: CorpusData) -> Settings:
 
     A model is built with them once, so that what cannot work is refused before the first training.
     """
-    backbone, pieces = load_pretrained(asked.encoder.name, asked.encoder.dropout)
-    settings = resolve(asked, corpus.learnt, hidden_size(backbone))
-    labels, _ = label_space(settings, corpus.learnt)
-    network = build(settings, backbone, labels=labels, pieces=pieces)
-    check_terms(settings.objective, network.terms)
-    make_optimiser(network.roles(), settings.optimiser)
-    return settings
+    model, _ = new_model(asked, corpus.learnt)
+    check_terms(model.settings.objective, model.network.terms)
+    make_optimiser(model.network.roles(), model.settings.optimiser)
+    return model.settings
 
 
 def _with_seed(settings: Settings, seed: int) -> Settings:

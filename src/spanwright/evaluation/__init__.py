@@ -1,5 +1,6 @@
 """Scores of predicted entities against gold ones, and what they are made of. Needs no torch."""
 
+from spanwright.evaluation.bleu import corpus_bleu
 from spanwright.evaluation.breakdowns import Breakdowns, break_down
 from spanwright.evaluation.calibration import Calibration, fit_calibration, fit_isotonic, fit_temperature
 from spanwright.evaluation.columns import Comparison, compare_documents
@@ -50,6 +51,7 @@ __all__ = [
     "collect_confidences",
     "compare_documents",
     "confidence_intervals",
+    "corpus_bleu",
     "evaluate",
     "expected_calibration_error",
     "find_confusions",

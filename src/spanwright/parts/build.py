@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 
-from torch import nn
+from torch import Tensor, nn
 
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import SettingsError
 from spanwright.labels import LabelSpace
+from spanwright.parts.auxiliaries.span_vae import SpanVae
 from spanwright.parts.auxiliaries.tagger import WordTagger
 from spanwright.parts.blocks import checked_depth
 from spanwright.parts.encoder import Encoder
@@ -17,10 +18,12 @@ from spanwright.parts.pruning import Pruner
 from spanwright.parts.representations.composed import Composed
 from spanwright.parts.representations.span_transformer import SpanTransformer
 from spanwright.parts.scorers.bi_encoder import BiEncoder, BiEncoderSettings, TypeSource
+from spanwright.parts.scorers.sigmoid import Sigmoid
 from spanwright.parts.scorers.softmax import Softmax
 from spanwright.parts.transforms.bilstm import BiLstm
+from spanwright.parts.transforms.bottleneck import Bottleneck
 from spanwright.parts.transforms.feed_forward import FeedForward
-from spanwright.parts.transforms.transformed import Transformed
+from spanwright.parts.transforms.transformed import Transform, Transformed
 from spanwright.parts.type_vectors import (
     AtomicTypes,
     DescribedTypes,
@@ -29,20 +32,32 @@ from spanwright.parts.type_vectors import (
     described,
     prototypes,
 )
-from spanwright.settings import Settings
+from spanwright.settings import Settings, TransformSettings
 
 
-def build(settings: Settings, backbone: nn.Module, *, labels: LabelSpace, pieces: PieceEncoder) -> SpanModel:
-    """Wire the parts that resolved settings name around a backbone."""
+def build(
+    settings: Settings,
+    backbone: nn.Module,
+    *,
+    labels: LabelSpace,
+    pieces: PieceEncoder,
+    vocabulary: int = 0,
+    word_vectors: Tensor | None = None,
+) -> SpanModel:
+    """Wire the parts that resolved settings name around a backbone.
+
+    `vocabulary` counts the words that a writer can write, `word_vectors` are their first embeddings.
+    """
     depth = _depth(settings, backbone) if settings.has_spans else 0
     encoder = Encoder(backbone, settings.encoder.pooling, depth=depth)
-    tagging = settings.auxiliaries.tagger
-    return SpanModel(
-        encoder=encoder,
-        spans=_span_head(settings, encoder, labels, pieces) if settings.has_spans else None,
-        tagger=WordTagger(tagging, state_width=encoder.width, types=len(labels)) if tagging else None,
-        output=settings.output,
-    )
+    tagging, writing = settings.auxiliaries.tagger, settings.auxiliaries.span_vae
+    spans = _span_head(settings, encoder, labels, pieces) if settings.has_spans else None
+    tagger = WordTagger(tagging, state_width=encoder.width, types=len(labels)) if tagging else None
+    writer = None
+    if writing is not None and spans is not None:
+        size = spans.representation.evidence_size
+        writer = SpanVae(writing, vector_size=size, vocabulary=vocabulary, word_vectors=word_vectors)
+    return SpanModel(encoder=encoder, spans=spans, tagger=tagger, output=settings.output, writer=writer)
 
 
 def _depth(settings: Settings, backbone: nn.Module) -> int:
@@ -59,14 +74,20 @@ def _representation(settings: Settings, encoder: Encoder) -> Representation:
         made = SpanTransformer(
             chosen, backbone=encoder.backbone, depth=encoder.depth, state_width=encoder.width
         )
-    transforms: list[BiLstm | FeedForward] = []
+    transforms: list[Transform] = []
     for transform in settings.transforms:
-        size = transforms[-1].size if transforms else made.size
-        if transform.kind == "bilstm":
-            transforms.append(BiLstm(transform, vector_size=size))
-        else:
-            transforms.append(FeedForward(transform, vector_size=size, width_limit=limit))
+        transforms.append(_transform(transform, transforms[-1].size if transforms else made.size, limit))
     return Transformed(made, transforms) if transforms else made
+
+
+def _transform(settings: TransformSettings, size: int, width_limit: int) -> Transform:
+    match settings.kind:
+        case "bilstm":
+            return BiLstm(settings, vector_size=size)
+        case "feed-forward":
+            return FeedForward(settings, vector_size=size, width_limit=width_limit)
+        case "bottleneck":
+            return Bottleneck(settings, vector_size=size)
 
 
 def _span_head(settings: Settings, encoder: Encoder, labels: LabelSpace, pieces: PieceEncoder) -> SpanHead:
@@ -85,6 +106,8 @@ def _scorer(
 ) -> Scorer:
     if settings.scorer.kind == "softmax":
         return Softmax(settings.scorer, vector_size=vector_size, types=len(labels))
+    if settings.scorer.kind == "sigmoid":
+        return Sigmoid(settings.scorer, vector_size=vector_size, types=len(labels))
     if settings.scorer.kind == "none":
         raise SettingsError("scorer.kind is 'none': this model has no spans to score")
     return BiEncoder(

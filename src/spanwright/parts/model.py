@@ -8,7 +8,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Batch
+from spanwright.batches.batch import Batch, Spans
+from spanwright.parts.auxiliaries.span_vae import SpanVae
 from spanwright.parts.auxiliaries.tagger import WordTagger
 from spanwright.parts.encoder import Encoder
 from spanwright.parts.predictions import Predictions
@@ -16,15 +17,18 @@ from spanwright.parts.pruning import PRUNING, Pruner
 from spanwright.parts.representations.composed import Composed
 from spanwright.parts.representations.span_transformer import SpanTransformer
 from spanwright.parts.scorers.bi_encoder import BiEncoder
+from spanwright.parts.scorers.sigmoid import Sigmoid
 from spanwright.parts.scorers.softmax import Softmax
 from spanwright.parts.states import WordStates
 from spanwright.parts.transforms.transformed import Transformed
 
 Representation = Composed | SpanTransformer | Transformed
-Scorer = Softmax | BiEncoder
+Scorer = Softmax | Sigmoid | BiEncoder
 Output = Literal["spans", "tags"]
 TAGS = "tags"
 """The loss term of the tagger."""
+COMPRESSION = "compression"
+"""The loss term of a bottleneck: the mean divergence of the candidates."""
 
 Roles = dict[str, list[tuple[str, nn.Parameter]]]
 
@@ -45,7 +49,9 @@ class SpanHead(nn.Module):
     @property
     def terms(self) -> set[str]:
         """Names of the loss terms."""
-        return self.scorer.terms | ({PRUNING} if self.pruner is not None else set())
+        made = self.representation
+        compression = {COMPRESSION} if isinstance(made, Transformed) and made.compresses else set()
+        return self.scorer.terms | compression | ({PRUNING} if self.pruner is not None else set())
 
     def forward(self, states: WordStates, batch: Batch) -> Any:
         """Scores of the candidate spans, in the form of the scorer."""
@@ -58,7 +64,13 @@ class SpanHead(nn.Module):
             logits = self.pruner(states, batch.spans)
             losses[PRUNING] = self.pruner.loss(logits, batch)
             batch = self.pruner.pruned(logits, batch, near=self.near)
-        return losses | self.scorer.losses(self(states, batch), batch)
+        vectors = self.representation(states, batch.spans)
+        if vectors.divergence is not None:
+            losses[COMPRESSION] = vectors.divergence.sum() / max(1, len(vectors.divergence))
+        scored = [
+            self.scorer.losses(self.scorer(sample, states, batch), batch) for sample in vectors.sampled()
+        ]
+        return losses | {name: _mean([sample[name] for sample in scored]) for name in scored[0]}
 
     def predict(self, states: WordStates, batch: Batch) -> Predictions:
         """The candidate spans taken for entities."""
@@ -71,12 +83,19 @@ class SpanModel(nn.Module):
     """Finds entities as spans, as tags of words, or learns both and answers with one of them."""
 
     def __init__(
-        self, *, encoder: Encoder, spans: SpanHead | None, tagger: WordTagger | None, output: Output
+        self,
+        *,
+        encoder: Encoder,
+        spans: SpanHead | None,
+        tagger: WordTagger | None,
+        output: Output,
+        writer: SpanVae | None = None,
     ) -> None:
         super().__init__()
         self.encoder = encoder
         self.spans = spans
         self.tagger = tagger
+        self.writer = writer
         self.output = output
 
     @property
@@ -88,7 +107,8 @@ class SpanModel(nn.Module):
     def terms(self) -> set[str]:
         """Names of the loss terms."""
         tags = {TAGS} if self.tagger is not None else set()
-        return tags | (self.spans.terms if self.spans is not None else set())
+        written = self.writer.terms if self.writer is not None else set()
+        return tags | written | (self.spans.terms if self.spans is not None else set())
 
     def losses(self, batch: Batch, terms: Collection[str]) -> dict[str, Tensor]:
         """The terms of the training objective by name; a head none of whose terms is asked for stays idle."""
@@ -98,7 +118,15 @@ class SpanModel(nn.Module):
             losses[TAGS] = self.tagger.loss(self.tagger(states), batch)
         if self.spans is not None and self.spans.terms & set(terms):
             losses |= self.spans.losses(states, batch)
+        if self.writer is not None and self.writer.terms & set(terms):
+            assert batch.rewrites is not None  # training/rewriting.py makes them
+            losses |= self.writer.losses(self.evidence(states, batch.rewrites.spans), batch.rewrites)
         return losses
+
+    def evidence(self, states: WordStates, spans: Spans) -> Tensor:
+        """(spans, evidence size): what the representation sees of some spans, as the writer reads it."""
+        assert self.spans is not None  # settings allow no writer without spans
+        return self.spans.representation.evidence(states, spans)
 
     def predict(self, batch: Batch) -> Predictions:
         """The spans taken for entities."""
@@ -121,4 +149,8 @@ class SpanModel(nn.Module):
         # too, and learn at its rate.
         if name.startswith("encoder.") or ".backbone." in name or ".blocks." in name:
             return "encoder"
-        return "auxiliary" if name.startswith("tagger.") else "head"
+        return "auxiliary" if name.startswith(("tagger.", "writer.")) else "head"
+
+
+def _mean(values: list[Tensor]) -> Tensor:
+    return torch.stack(values).mean() if len(values) > 1 else values[0]

@@ -14,7 +14,6 @@ from torch.nn.utils import clip_grad_norm_
 
 from spanwright import artifact
 from spanwright.artifact import TrainedModel
-from spanwright.batches.collate import Sampling, collate
 from spanwright.batches.order import training_order
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import window_lengths
@@ -151,13 +150,12 @@ class _Run:
     def _step(self, group: list[Integers], progress: float, meter: _Meter) -> float:
         """One optimiser step over the batches of a group; the mean loss."""
         settings = self.settings
-        weights = weights_at(
-            settings.objective, self.network.terms, epoch=self.position.epoch, progress=progress
-        )
+        weights = weights_at(settings.objective, self.network.terms, progress=progress)
         set_rates(self.optimiser, rate_factor(progress, settings.optimiser.warmup))
         mean = 0.0
         for number, positions in enumerate(group):
-            batch = self._collate(positions, self.position.batch + number)
+            draw = (settings.training.seed, self.position.epoch, self.position.batch + number)
+            batch = self.setup.batch(positions, draw).to(self.network.device)
             loss = total(self.network.losses(batch, weights), weights) / len(group)
             torch.autograd.backward(loss)
             mean += loss.item()
@@ -166,19 +164,6 @@ class _Run:
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         return mean
-
-    def _collate(self, positions: Integers, number: int) -> Any:
-        split, negatives = self.setup.train, self.settings.candidates.negatives
-        draw = (self.settings.training.seed, self.position.epoch, number)
-        batch = collate(
-            [split.windows[position] for position in positions],
-            split.documents,
-            self.setup.model.pieces,
-            width_limit=self.setup.model.plan.width_limit,
-            golds=split.golds,
-            sampling=None if negatives == "all" else Sampling(negatives, draw, self.settings.near),
-        )
-        return batch.to(self.network.device)
 
     def _score_epoch(self) -> None:
         """Score dev with the real decoder; keep the model if it is the best so far."""
@@ -208,7 +193,7 @@ class _Run:
             "scores": {name: entry.micro.to_dict() for name, entry in scores.items()},
             **{key: value for key, value in more.items() if value},
         }
-        model = replace(model, facts=facts)
+        model = replace(model.for_use(), facts=facts)
         artifact.save(model, self.folder / "model")
         return model
 

@@ -63,11 +63,12 @@ Weight = float | Annotated[LinearSchedule | LogisticSchedule, Field(discriminato
 
 
 class Phase(BaseModel):
-    """A number of epochs in which only the named terms are trained."""
+    """A part of the run in which only the named terms are trained."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    epochs: int = Field(gt=0)
+    share: float = Field(gt=0, le=1)
+    """How much of the run it takes."""
     terms: tuple[str, ...] = Field(min_length=1)
 
 
@@ -83,6 +84,13 @@ class ObjectiveSettings(BaseModel):
     phases: tuple[Phase, ...] = ()
     """Phases in order; behind the last, all terms are on."""
 
+    @model_validator(mode="after")
+    def _check_phases(self) -> Self:
+        shares = sum(phase.share for phase in self.phases)
+        if shares > 1 + _ROUNDING:
+            raise ValueError(f"the shares of the phases sum up to {shares:g}; legal is up to 1")
+        return self
+
 
 def check_terms(settings: ObjectiveSettings, terms: set[str]) -> None:
     """Refuse phases and weights (other than 0) of terms that the model does not have."""
@@ -96,19 +104,17 @@ def check_terms(settings: ObjectiveSettings, terms: set[str]) -> None:
         )
 
 
-def weights_at(
-    settings: ObjectiveSettings, terms: set[str], *, epoch: int, progress: float
-) -> dict[str, float]:
-    """The weight of each term that is on, in an epoch (from 0) and at a share of the run."""
+def weights_at(settings: ObjectiveSettings, terms: set[str], *, progress: float) -> dict[str, float]:
+    """The weight of each term that is on, at a share of the run from 0 to 1."""
     weights = {term: _weight(settings.weights.get(term, 1.0), progress) for term in sorted(terms)}
     if settings.convex:
         rest = _rest(sum(weights[term] for term in terms & AUXILIARY_TERMS))
         weights |= {term: rest * weights[term] for term in terms - AUXILIARY_TERMS}
-    on = _terms_on(settings.phases, epoch, terms)
+    on = _terms_on(settings.phases, progress, terms)
     weights = {term: weight for term, weight in weights.items() if term in on and weight != 0.0}
     if not weights:
         raise SettingsError(
-            f"objective: nothing is trained in epoch {epoch + 1}, at {100 * progress:.0f} % of the run; "
+            f"objective: nothing is trained at {100 * progress:.0f} % of the run; "
             f"legal is a weight other than 0 for one of {sorted(on)}"
         )
     return weights
@@ -131,9 +137,10 @@ def _weight(weight: Weight, progress: float) -> float:
     return weight if isinstance(weight, int | float) else weight.at(progress)
 
 
-def _terms_on(phases: tuple[Phase, ...], epoch: int, terms: set[str]) -> set[str]:
+def _terms_on(phases: tuple[Phase, ...], progress: float, terms: set[str]) -> set[str]:
+    end = 0.0
     for phase in phases:
-        if epoch < phase.epochs:
+        end += phase.share
+        if progress < end:
             return set(phase.terms)
-        epoch -= phase.epochs
     return terms

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -13,8 +13,13 @@ import torch
 
 import spanwright
 from spanwright.artifact import TrainedModel
+from spanwright.batches.batch import Batch
+from spanwright.batches.collate import Sampling, collate
+from spanwright.batches.pieces import Integers
+from spanwright.batches.vocabulary import Vocabulary
 from spanwright.corpora.overlap import drop_shared
 from spanwright.errors import InputError, SettingsError
+from spanwright.parts.auxiliaries.span_vae import DIVERGENCE, RECONSTRUCTION, SYNONYMS, SpanVaeSettings
 from spanwright.parts.backbone import hidden_size, load_pretrained
 from spanwright.parts.build import build
 from spanwright.settings import Settings
@@ -28,9 +33,14 @@ from spanwright.training.data import (
     without_empty_windows,
 )
 from spanwright.training.label_space import label_space
+from spanwright.training.objective import LogisticSchedule, ObjectiveSettings, Weight
 from spanwright.training.optimiser import default_rates
+from spanwright.training.writing import Writing, prepare_writing, word_vectors
 
 Documents = Sequence[Document]
+
+_WRITING = 1e-3
+"""Joint-IB's gamma, which the paper searches for each corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,25 @@ class Setup:
     removed: int
     """Training documents left out because they stand in an evaluation split."""
     warnings: list[str]
+    writing: Writing | None = None
+    """What a writer learns; None for a model without one."""
+
+    def batch(self, positions: Sequence[int] | Integers, draw: tuple[int, ...]) -> Batch:
+        """Some training windows as a batch; what is random in it depends on the draw alone."""
+        split, settings = self.train, self.model.settings
+        negatives = settings.candidates.negatives
+        batch = collate(
+            [split.windows[position] for position in positions],
+            split.documents,
+            self.model.pieces,
+            width_limit=self.model.plan.width_limit,
+            golds=split.golds,
+            sampling=None if negatives == "all" else Sampling(negatives, draw, settings.near),
+        )
+        if self.writing is None:
+            return batch
+        # One number more than the draw of negatives, so that the two do not follow each other.
+        return replace(batch, rewrites=self.writing.rewrites(batch, (*draw, 1)))
 
 
 def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents) -> Setup:
@@ -52,19 +81,36 @@ def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents
     evaluation = {"dev": dev, "test": test} if test else {"dev": dev}
     kept, removed = drop_shared(train, [*dev, *test])
     _refuse_empty(train, kept, dev)
-    labels, notes = label_space(settings, kept)
-    torch.manual_seed(settings.training.seed)
-    backbone, pieces = load_pretrained(settings.encoder.name, settings.encoder.dropout)
-    settings = resolve(settings, kept, hidden_size(backbone))
-    network = build(settings, backbone, labels=labels, pieces=pieces)
-    model = TrainedModel(network, pieces, labels, settings)
-    split = prepare_split(kept, pieces, model.plan, labels)
+    model, notes = new_model(settings, kept)
+    split = prepare_split(kept, model.pieces, model.plan, model.labels)
     if settings.windows.without_gold == "drop":
         split = without_empty_windows(split)
     reports = {"train": split.report}
     for name, documents in evaluation.items():
-        reports[name] = prepare_split(documents, pieces, model.plan, labels).report
-    return Setup(model, split, evaluation, reports, len(removed), [*notes, *_warnings(reports)])
+        reports[name] = prepare_split(documents, model.pieces, model.plan, model.labels).report
+    generating = model.settings.auxiliaries.span_vae
+    writing = prepare_writing(generating, kept, split, model.vocabulary) if generating else None
+    notes = [*notes, *_warnings(reports), *(writing.notes if writing else ())]
+    return Setup(model, split, evaluation, reports, len(removed), notes, writing)
+
+
+def new_model(settings: Settings, train: Documents) -> tuple[TrainedModel, list[str]]:
+    """An untrained model, as settings and training documents decide, and what a user should know of it."""
+    labels, notes = label_space(settings, train)
+    torch.manual_seed(settings.training.seed)
+    backbone, pieces = load_pretrained(settings.encoder.name, settings.encoder.dropout)
+    settings = resolve(settings, train, hidden_size(backbone))
+    generating, words = settings.auxiliaries.span_vae, Vocabulary()
+    vectors = None
+    if generating is not None:
+        words = Vocabulary.of(train)
+        vectors = word_vectors(generating, words)
+    if generating is not None and vectors is not None:
+        settings = _with_word_size(settings, generating, vectors.shape[1])
+    network = build(
+        settings, backbone, labels=labels, pieces=pieces, vocabulary=len(words), word_vectors=vectors
+    )
+    return TrainedModel(network, pieces, labels, settings, vocabulary=words), notes
 
 
 def resolve(settings: Settings, train: Documents, encoder_width: int) -> Settings:
@@ -81,16 +127,46 @@ def resolve(settings: Settings, train: Documents, encoder_width: int) -> Setting
             "output is 'tags', but entities of the training corpus overlap, and a word has only one tag: "
             "legal is output='spans', where the tagger learns the outermost entities beside the spans"
         )
-    if settings.auxiliaries.tagger and settings.has_spans and "tags" not in settings.objective.weights:
-        # Bundling Learning, section 4.1.2: the tagger's share of the loss is 0.1.
-        weights = {**settings.objective.weights, "tags": 0.1}
-        changes["objective"] = settings.objective.model_copy(update={"weights": weights, "convex": True})
+    changes["objective"] = _resolved_objective(settings)
     defaults = default_rates(encoder_width)
+    if settings.auxiliaries.span_vae:
+        # A writer starts from nothing, like the head, where a tagger is hardly more than the encoder.
+        defaults["auxiliary"] = defaults["head"]
     if not settings.has_spans:
         del defaults["head"]
     rates = {**defaults, **settings.optimiser.learning_rates}
     changes["optimiser"] = settings.optimiser.model_copy(update={"learning_rates": rates})
     return settings.model_copy(update=changes)
+
+
+def _resolved_objective(settings: Settings) -> ObjectiveSettings:
+    """The objective with the usual weights of auxiliary terms that settings do not name."""
+    objective = settings.objective
+    if settings.auxiliaries.span_vae:
+        objective = objective.model_copy(
+            update={"weights": {**_writing_weights(settings), **objective.weights}}
+        )
+    if settings.auxiliaries.tagger and settings.has_spans and "tags" not in objective.weights:
+        # Bundling Learning, section 4.1.2: the tagger's share of the loss is 0.1.
+        weights = {**objective.weights, "tags": 0.1}
+        objective = objective.model_copy(update={"weights": weights, "convex": True})
+    return objective
+
+
+def _writing_weights(settings: Settings) -> dict[str, Weight]:
+    """Small weights of what a writer learns; its divergences join over the whole run (Joint-IB)."""
+    vae = settings.auxiliaries.span_vae
+    names = (RECONSTRUCTION, SYNONYMS) if vae and vae.synonyms else (RECONSTRUCTION,)
+    rising = LogisticSchedule(kind="logistic", end=_WRITING)
+    weights: dict[str, Weight] = dict.fromkeys(names, _WRITING)
+    return weights | {name + DIVERGENCE: rising for name in names}
+
+
+def _with_word_size(settings: Settings, generating: SpanVaeSettings, size: int) -> Settings:
+    """Settings whose writer reads embeddings of the size that a file of word vectors has."""
+    chosen = generating.model_copy(update={"word_size": size})
+    auxiliaries = settings.auxiliaries.model_copy(update={"span_vae": chosen})
+    return settings.model_copy(update={"auxiliaries": auxiliaries})
 
 
 def provenance(setup: Setup, documents: Mapping[str, Documents]) -> dict[str, Any]:

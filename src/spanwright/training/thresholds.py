@@ -10,32 +10,41 @@ from torch import Tensor
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Batch
 from spanwright.parts.scorers.bi_encoder import BiEncoder, Comparisons
+from spanwright.parts.scorers.sigmoid import Sigmoid
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 from spanwright.training.data import prepare_split
 
 _BINS = 8192
-"""Similarities are counted in bins, so that memory does not grow with the dev split."""
+"""Scores are counted in bins, so that memory does not grow with the dev split."""
+_LOGIT_LIMIT = 18.0
+"""Where the probability of a logit, in single precision, is 1: no span exceeds it."""
 
 
 def tune_thresholds(model: TrainedModel, dev: Sequence[Document]) -> None:
-    """Set the thresholds of a bi-encoder that asks for tuned ones; other models are left alone."""
+    """Set the thresholds of a scorer that asks for tuned ones; other models are left alone."""
     scorer = model.network.spans.scorer if model.network.spans is not None else None
-    if not isinstance(scorer, BiEncoder) or scorer.settings.threshold != "tuned":
-        return
+    if isinstance(scorer, BiEncoder) and scorer.settings.threshold == "tuned":
+        comparison = scorer.comparisons["spans"]
+        assert comparison.tuned is not None
+        limit = float(comparison.log_scale.detach().exp())
+        comparison.tuned.copy_(_best(model, dev, limit))
+    elif isinstance(scorer, Sigmoid) and scorer.tuned is not None:
+        # Counted as logits: most probabilities crowd near 0, where bins of probabilities could not part them.
+        scorer.tuned.copy_(_best(model, dev, _LOGIT_LIMIT).sigmoid())
+
+
+def _best(model: TrainedModel, dev: Sequence[Document], limit: float) -> Tensor:
+    """(types,): the best thresholds of scores from `-limit` to `limit`."""
     model.network.eval()
-    comparison = scorer.comparisons["spans"]
-    assert comparison.tuned is not None
-    limit = float(comparison.log_scale.detach().exp())
-    golds, others = _histograms(model, dev, limit)
-    comparison.tuned.copy_(best_thresholds(golds, others, limit))
+    return best_thresholds(*_histograms(model, dev, limit), limit)
 
 
 def best_thresholds(golds: Tensor, others: Tensor, limit: float) -> Tensor:
     """(types,): lower edges of the bins from which on upwards a type's F1 is best.
 
-    `golds` and `others` count, as (types, bins), the similarities from `-limit` to `limit` of spans that are
-    golds of a type and that are not. A type without golds gets `limit`: nothing lies above it.
+    `golds` and `others` count, as (types, bins), the scores from `-limit` to `limit` of spans that are golds
+    of a type and that are not. A type without golds gets `limit`: nothing lies above it.
     """
     found = golds.flip(1).cumsum(1).flip(1)
     predicted = found + others.flip(1).cumsum(1).flip(1)
@@ -53,13 +62,12 @@ def best_thresholds(golds: Tensor, others: Tensor, limit: float) -> Tensor:
 
 @torch.inference_mode()
 def _histograms(model: TrainedModel, dev: Sequence[Document], limit: float) -> tuple[Tensor, Tensor]:
-    """(types, bins) twice: similarities of golds and of all other pairs of span and type."""
+    """(types, bins) twice: scores of golds and of all other pairs of span and type."""
     split = prepare_split(dev, model.pieces, model.plan, model.labels)
     golds = torch.zeros(len(model.labels), _BINS, dtype=torch.float64)
     everything = torch.zeros_like(golds)
     for batch in Tagger(model).batches(split.documents, split.golds):
-        similarity = _similarity(model, batch)
-        bins = ((similarity + limit) * (_BINS / (2 * limit))).long().clamp(0, _BINS - 1)
+        bins = ((_scores(model, batch) + limit) * (_BINS / (2 * limit))).long().clamp(0, _BINS - 1)
         gold_bins = bins[batch.golds.span, batch.golds.type]
         golds.index_put_((batch.golds.type, gold_bins), torch.ones(()).double(), accumulate=True)
         for type_, column in enumerate(bins.unbind(1)):
@@ -67,10 +75,10 @@ def _histograms(model: TrainedModel, dev: Sequence[Document], limit: float) -> t
     return golds, everything - golds
 
 
-def _similarity(model: TrainedModel, batch: Batch) -> Tensor:
-    """(spans, types): how similar the candidates of a batch are to the types."""
+def _scores(model: TrainedModel, batch: Batch) -> Tensor:
+    """(spans, types): how similar the candidates of a batch are to the types, or their logits."""
     network = model.network
     assert network.spans is not None
     batch = batch.to(network.device)
-    comparisons: Comparisons = network.spans(network.encoder(batch), batch)
-    return comparisons.spans.similarity.cpu()
+    scores: Comparisons | Tensor = network.spans(network.encoder(batch), batch)
+    return (scores.spans.similarity if isinstance(scores, Comparisons) else scores).cpu()

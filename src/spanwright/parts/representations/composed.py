@@ -70,6 +70,7 @@ class Composed(nn.Module):
         if "width" in self.ingredients:
             self.widths = nn.Embedding(width_limit, settings.width_size)
         sizes = [settings.width_size if name == "width" else state_width for name in self.ingredients]
+        self.evidence_size = sum(sizes)
         self.projection = FactoredLinear(sizes, settings.size)
         self.rectify = settings.activation == "relu"
         self.dropout = QuickDropout(settings.dropout)
@@ -86,6 +87,12 @@ class Composed(nn.Module):
             null=self._finished(reduce(torch.add, anchors.values())),
             first=EndTerm(terms["first"], anchors["first"]) if "first" in terms else None,
             last=EndTerm(terms["last"], anchors["last"]) if "last" in terms else None,
+        )
+
+    def evidence(self, states: WordStates, spans: Spans) -> Tensor:
+        """(spans, evidence size): the ingredients themselves, side by side; for few spans, as it is large."""
+        return torch.cat(
+            [_of_spans(name, self._input(name, states, spans), spans) for name in self.ingredients], dim=1
         )
 
     def _input(self, name: Ingredient, states: WordStates, spans: Spans) -> Tensor:

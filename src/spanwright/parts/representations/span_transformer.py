@@ -51,7 +51,7 @@ class SpanTransformer(nn.Module):
         self, settings: SpanTransformerSettings, *, backbone: nn.Module, depth: int, state_width: int
     ) -> None:
         super().__init__()
-        self.size = state_width
+        self.size = self.evidence_size = state_width
         self.chunk = settings.chunk
         self.dropout = QuickDropout(settings.initial_dropout)
         self.aggregation = Aggregation(settings.aggregation, width=state_width, chunk=settings.chunk)
@@ -66,6 +66,11 @@ class SpanTransformer(nn.Module):
         wide = _chosen(spans, by_width[single:])
         vectors = torch.cat([words, *self._deep(states, wide)]).index_select(0, by_width.argsort())
         return SpanVectors(spans=vectors, null=states.anchor, first=None, last=None)
+
+    def evidence(self, states: WordStates, spans: Spans) -> Tensor:
+        """(spans, evidence size): the vectors of some spans."""
+        vectors: SpanVectors = self(states, spans)
+        return vectors.spans
 
     def _deep(self, states: WordStates, spans: Spans) -> list[Tensor]:
         """(spans of a chunk, width) for each chunk of spans that have several words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
@@ -30,3 +30,13 @@ class SpanVectors:
     """The terms of first words; None where a representation has none."""
     last: EndTerm | None
     """The terms of last words; None where a representation has none."""
+    samples: Tensor | None = None
+    """(samples, spans, size): vectors drawn for each span, in training behind a bottleneck."""
+    divergence: Tensor | None = None
+    """(spans,): how far the distribution of each span is from the prior, in training behind a bottleneck."""
+
+    def sampled(self) -> list[SpanVectors]:
+        """These vectors once for each sample, with the drawn vectors in place of the spans'."""
+        if self.samples is None:
+            return [self]
+        return [replace(self, spans=sample, samples=None) for sample in self.samples.unbind()]

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from spanwright.batches.batch import Batch
-from spanwright.parts.dropout import QuickDropout
+from spanwright.parts.layers import mlp
 from spanwright.parts.predictions import Predictions
 from spanwright.parts.representations.vectors import SpanVectors
 from spanwright.parts.scorers.smoothing import smoothed_targets
@@ -45,11 +45,7 @@ class Softmax(nn.Module):
         super().__init__()
         self.settings = settings
         self.classes = types + 1
-        layers: list[nn.Module] = []
-        for size in settings.hidden:
-            layers += [nn.Linear(vector_size, size), nn.ReLU(), QuickDropout(settings.dropout)]
-            vector_size = size
-        self.layers = nn.Sequential(*layers, nn.Linear(vector_size, self.classes))
+        self.layers = mlp((vector_size, *settings.hidden, self.classes), dropout=settings.dropout)
 
     @property
     def terms(self) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch import nn
+from torch import Tensor, nn
 
 from spanwright.batches.batch import Spans
 from spanwright.parts.representations.composed import Composed
@@ -12,19 +12,21 @@ from spanwright.parts.representations.span_transformer import SpanTransformer
 from spanwright.parts.representations.vectors import SpanVectors
 from spanwright.parts.states import WordStates
 from spanwright.parts.transforms.bilstm import BiLstm
+from spanwright.parts.transforms.bottleneck import Bottleneck
 from spanwright.parts.transforms.feed_forward import FeedForward
+
+Transform = BiLstm | FeedForward | Bottleneck
 
 
 class Transformed(nn.Module):
     """Is a representation itself: what comes out are the vectors that scorers judge."""
 
-    def __init__(
-        self, representation: Composed | SpanTransformer, transforms: Sequence[BiLstm | FeedForward]
-    ) -> None:
+    def __init__(self, representation: Composed | SpanTransformer, transforms: Sequence[Transform]) -> None:
         super().__init__()
         self.representation = representation
         self.transforms = nn.ModuleList(transforms)
         self.size = transforms[-1].size
+        self.evidence_size = representation.evidence_size
 
     def forward(self, states: WordStates, spans: Spans) -> SpanVectors:
         """The vectors of candidate spans and of the windows' anchors behind the last transform."""
@@ -32,3 +34,12 @@ class Transformed(nn.Module):
         for transform in self.transforms:
             vectors = transform(vectors, spans)
         return vectors
+
+    @property
+    def compresses(self) -> bool:
+        """Whether vectors come with a divergence in training."""
+        return isinstance(self.transforms[-1], Bottleneck)
+
+    def evidence(self, states: WordStates, spans: Spans) -> Tensor:
+        """(spans, evidence size): what the representation sees of some spans, before all transforms."""
+        return self.representation.evidence(states, spans)

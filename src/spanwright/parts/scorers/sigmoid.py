@@ -1,0 +1,78 @@
+"""Sigmoid: every span has any number of types, each judged on its own (the classifier of Joint-IB)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from torch import Tensor, nn
+from torch.nn import functional
+
+from spanwright.batches.batch import Batch
+from spanwright.parts.layers import mlp
+from spanwright.parts.predictions import Predictions
+from spanwright.parts.representations.vectors import SpanVectors
+from spanwright.parts.states import WordStates
+
+
+class SigmoidSettings(BaseModel):
+    """Settings of the sigmoid scorer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["sigmoid"]
+    hidden: tuple[PositiveInt, ...] = ()
+    """Sizes of hidden layers, each with ReLU and dropout, between span vectors and types."""
+    dropout: float = Field(default=0.2, ge=0, lt=1)
+    """Dropout behind each hidden layer."""
+    reduction: Literal["windows", "spans"] = "windows"
+    """Whether the summed cross entropy is divided by the number of windows, or of pairs of span and type."""
+    threshold: Literal["half", "tuned"] = "half"
+    """What probabilities of entities exceed: one half, or a number per type, set on dev behind each epoch."""
+
+
+class Sigmoid(nn.Module):
+    """An MLP with one probability per type."""
+
+    tuned: Tensor | None
+    """(types,): the probability that entities of each type exceed; None where it is one half."""
+
+    def __init__(self, settings: SigmoidSettings, *, vector_size: int, types: int) -> None:
+        super().__init__()
+        self.settings = settings
+        self.layers = mlp((vector_size, *settings.hidden, types), dropout=settings.dropout)
+        self.register_buffer("tuned", torch.full((types,), 0.5) if settings.threshold == "tuned" else None)
+
+    @property
+    def terms(self) -> set[str]:
+        """Names of the loss terms."""
+        return {"spans"}
+
+    def forward(self, vectors: SpanVectors, states: WordStates, batch: Batch) -> Tensor:
+        """(spans, types): logits."""
+        logits: Tensor = self.layers(vectors.spans)
+        return logits
+
+    def losses(self, logits: Tensor, batch: Batch) -> dict[str, Tensor]:
+        """Binary cross entropy of all pairs of candidate span and type."""
+        golds, targets = batch.golds, torch.zeros_like(logits)
+        targets.index_put_((golds.span, golds.type), targets.new_ones(()))
+        total = functional.binary_cross_entropy_with_logits(logits, targets, reduction="sum")
+        windows = self.settings.reduction == "windows"
+        return {"spans": total / (len(batch.word_counts) if windows else max(1, logits.numel()))}
+
+    def predict(self, logits: Tensor, batch: Batch) -> Predictions:
+        """All pairs of span and type whose probability exceeds the threshold of the type."""
+        # Compared as logits: only those of the few pairs that are found become probabilities.
+        threshold = 0.0 if self.tuned is None else self.tuned.logit()
+        span, type_ = (logits > threshold).nonzero().unbind(1)
+        confidence, spans = logits[span, type_].sigmoid(), batch.spans
+        return Predictions(
+            window=spans.window[span],
+            first=spans.first[span],
+            last=spans.last[span],
+            type=type_,
+            confidence=confidence,
+            rank=confidence,
+        )

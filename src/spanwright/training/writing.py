@@ -1,0 +1,79 @@
+"""What auto-encoders of spans need beside the model: a vocabulary, word vectors and texts to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from spanwright.batches.batch import Batch, Rewrites, Spans
+from spanwright.batches.vocabulary import Vocabulary
+from spanwright.lexicons import read_lexicon
+from spanwright.parts.auxiliaries.span_vae import SpanVaeSettings
+from spanwright.text import Document
+from spanwright.training.data import Split
+from spanwright.training.rewriting import Rewriting, gold_rewrites
+from spanwright.training.synonyms import Synonyms
+from spanwright.training.word_vectors import read_word_vectors, vector_table
+
+CORPUS = "corpus"
+"""The source of synonyms that stands for the concept ids of the training corpus."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """The words that can be written, and those to write from each gold span of the training split."""
+
+    vocabulary: Vocabulary
+    synonyms: Synonyms
+    rewriting: Rewriting
+    notes: tuple[str, ...] = ()
+    """What a user should know before training."""
+
+    def rewrites(self, batch: Batch, draw: tuple[int, ...]) -> Rewrites:
+        """The texts to learn from the gold spans of a batch."""
+        at = torch.unique(batch.golds.span)
+        window, first, last = (c[at] for c in (batch.spans.window, batch.spans.first, batch.spans.last))
+        offset = batch.word_offset[window]
+        document, start, end = batch.document[window], first + offset, last + offset
+        found = self.rewriting.of(document.numpy(), start.numpy(), end.numpy(), draw)
+        source, synonym, words = (torch.from_numpy(column) for column in found)
+        return Rewrites(Spans(window, first, last), source, synonym, words)
+
+
+def prepare_writing(
+    settings: SpanVaeSettings, train: Sequence[Document], split: Split, vocabulary: Vocabulary
+) -> Writing:
+    """Collect synonyms from the sources that settings name, and number all texts."""
+    synonyms = read_synonyms(settings, train)
+    limit = settings.synonyms_per_mention
+    rewriting = gold_rewrites(
+        split, vocabulary, synonyms, synonyms_per_mention=None if limit == "all" else limit
+    )
+    notes = (_coverage_note(rewriting),) if settings.synonyms else ()
+    return Writing(vocabulary, synonyms, rewriting, notes)
+
+
+def read_synonyms(settings: SpanVaeSettings, train: Sequence[Document]) -> Synonyms:
+    """The synonyms of the sources that settings name."""
+    lexicons = [read_lexicon(source) for source in settings.synonyms if source != CORPUS]
+    return Synonyms(train if CORPUS in settings.synonyms else (), lexicons)
+
+
+def word_vectors(settings: SpanVaeSettings, vocabulary: Vocabulary) -> Tensor | None:
+    """(vocabulary, word size): first embeddings, with rows of NaN for words that the file lacks."""
+    if settings.vectors is None:
+        return None
+    found, size = read_word_vectors(settings.vectors, vocabulary.entries)
+    special = torch.full((len(vocabulary) - len(vocabulary.entries), size), float("nan"))
+    return torch.cat([special, torch.from_numpy(vector_table(vocabulary.entries, found, size))])
+
+
+def _coverage_note(rewriting: Rewriting) -> str:
+    found = rewriting.coverage()
+    return (
+        f"synonyms: {found.spans_covered} of {found.spans} gold spans have some ({100 * found.share:.1f} %); "
+        f"{100 * found.unknown_share:.1f} % of their words are not in the training texts"
+    )

@@ -1,8 +1,7 @@
-"""The report in a real browser: Chromium by way of playwright, skipped with a reason where one is missing."""
+"""The report in a real browser."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,12 @@ from typing import Any
 import pytest
 
 import making
+from browser.pages import count, opened, undrawn
 from reporting.report_making import ORIGIN, damaged, hostile
 from spanwright.reporting import Content, System, gather, write_page
 from spanwright.reporting.marks import KINDS
 from spanwright.text import Document, Entity
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-CHROMIUM = Path(os.environ.get("SPANWRIGHT_CHROMIUM", "/usr/bin/chromium"))
 GOLD = making.documents(60)
 JOURNAL = [
     {"event": "step", "step": 20, "loss": 2.0},
@@ -25,16 +22,6 @@ JOURNAL = [
     *({"event": "epoch", "epoch": n, "best": True, "dev": {"micro": {"f1": n / 4}}} for n in (1, 2, 3)),
 ]
 TRAINING = making.documents(10, prefix="train")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"no Chromium at {CHROMIUM}; install it or set SPANWRIGHT_CHROMIUM")
-    with playwright.sync_playwright() as tools:
-        started = tools.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -59,33 +46,9 @@ def page(browser: Any, file: Path) -> Iterator[Any]:
     yield from opened(browser, file)
 
 
-def opened(browser: Any, file: Path) -> Iterator[Any]:
-    shown = browser.new_page(viewport={"width": 1280, "height": 900})
-    complaints: list[str] = []
-    shown.on("console", lambda message: complaints.append(message.text))
-    shown.on("pageerror", lambda error: complaints.append(str(error)))
-    shown.on("request", lambda request: complaints.append(request.url))
-    shown.goto(file.as_uri())
-    yield shown
-    assert complaints == [file.as_uri()]
-    shown.close()
-
-
-def count(page: Any) -> tuple[int, int]:
-    """Passages and mistakes that fit the filters, as the page says."""
-    words = page.inner_text("#browser-count").replace(",", "").split()
-    return int(words[0]), int(words[5])
-
-
 def test_every_chart_has_something_drawn_inside_the_page(page: Any) -> None:
-    charts = page.locator("svg.chart").all()
-    assert len(charts) == 3 + 8 + 2 + 4 + 2
-    for chart in charts:
-        drawn = chart.evaluate(
-            "chart => [...chart.querySelectorAll('rect, circle, polyline')].filter(part => {"
-            " const box = part.getBoundingClientRect(); return box.width + box.height > 0 }).length"
-        )
-        assert drawn > 0, chart.get_attribute("aria-label")
+    assert page.locator("svg.chart").count() == 3 + 8 + 2 + 4 + 2
+    assert undrawn(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") == 1280
 
 

@@ -13,13 +13,13 @@ import pytest
 from pretending import TEST, Answer, cells_only, nothing, right
 from rich.console import Console
 
-from spanwright.comparing.results import analyse
+from spanwright.comparing.results import analyse, heat_map_attributes
 from spanwright.comparing.runs import training_time
 from spanwright.comparing.table import heat_map_csv, markdown, mistakes_csv, render
 from spanwright.corpora.files import write
 from spanwright.errors import InputError
-from spanwright.evaluation import compare_documents, evaluate, paired_randomisation, score
-from spanwright.text import Document
+from spanwright.evaluation import break_down, compare_documents, evaluate, paired_randomisation, score
+from spanwright.text import Document, Entity
 
 SYSTEMS: dict[str, Answer] = {
     "plain": cells_only,
@@ -125,18 +125,27 @@ def test_a_cell_of_the_heat_map_is_the_mean_f1_of_a_bucket_less_that_of_the_base
     assert float(cells["plain", "2"]["difference"]) not in (0.0, -1.0)
 
 
-def test_a_heat_map_has_four_attributes_with_four_buckets_each(tmp_path: Path) -> None:
+def test_a_heat_map_of_overlapping_entities_has_five_attributes_with_four_buckets_each(tmp_path: Path) -> None:
     found = rows(heat_map_csv(pretending.results(tmp_path, SYSTEMS).corpora[0]))
-    assert len(found) == 4 * 4 * len(SYSTEMS)
+    assert len(found) == 5 * 4 * len(SYSTEMS)
     assert list(dict.fromkeys(row["attribute"] for row in found)) == [
         "width",
         "text length",
         "label consistency",
         "entity density",
+        "nesting",
     ]
     entities = sum(len(document.entities) for document in TEST)
     by_width = [int(row["gold"]) for row in found if (row["recipe"], row["attribute"]) == ("plain", "width")]
     assert sum(by_width) == entities
+
+
+def test_a_heat_map_has_nesting_as_well_where_gold_entities_overlap() -> None:
+    flat = [Document("1", "one two three", (Entity(0, 3, "A"), Entity(4, 7, "A")))]
+    nested = [Document("1", "one two three", (Entity(0, 7, "A"), Entity(4, 7, "A")))]
+    for gold, more in ((flat, ()), (nested, ("nesting",))):
+        found = break_down(compare_documents(gold, nested)).attributes
+        assert heat_map_attributes(found)[4:] == more
 
 
 def test_mistakes_are_means_over_seeds(tmp_path: Path) -> None:

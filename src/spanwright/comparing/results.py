@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any, Literal
@@ -27,6 +27,8 @@ from spanwright.evaluation import (
 
 ATTRIBUTES = ("width", "text length", "label consistency", "entity density")
 """The columns of Bundling Learning's heat maps (Table 6)."""
+NESTING = "nesting"
+"""One more column for corpora whose entities overlap (Figure 3 of DSpERT)."""
 SIGNIFICANT = 0.05
 """Below this p-value a difference gets a star."""
 Measure = Literal["precision", "recall", "f1"]
@@ -194,11 +196,17 @@ def analyse(run: Run, heat_map_split: Split) -> Outcome:
         run.recipe,
         run.seed,
         score(comparison),
-        {(name, bucket): found[name][bucket] for name in ATTRIBUTES for bucket in found[name]},
+        {(name, bucket): found[name][bucket] for name in heat_map_attributes(found) for bucket in found[name]},
         {str(kind): count for kind, count in mistakes.counts.items()},
         mistakes.rates,
         *training_time(run),
     )
+
+
+def heat_map_attributes(found: Mapping[str, Mapping[str, Matches]]) -> tuple[str, ...]:
+    """The attributes that a heat map has."""
+    overlapping = any(matches.gold for bucket, matches in found[NESTING].items() if bucket != "flat")
+    return (*ATTRIBUTES, NESTING) if overlapping else ATTRIBUTES
 
 
 def summarise(plan: Plan, outcomes: Sequence[Outcome]) -> Results:

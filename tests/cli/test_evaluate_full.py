@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -384,6 +386,49 @@ def test_markup_and_control_characters_of_files_are_harmless(tmp_path: Path) -> 
     output = told(golds, found, "--full").stdout
     assert "\x1b" not in output
     assert rows(output, "missed: 1 of 1")["[/1]"] == ["[red][a]  [31mb", "[/bold]: a", "-"]
+
+
+@pytest.fixture
+def sure(tmp_path: Path) -> Path:
+    """Predictions of which the first two are correct, and all have a confidence."""
+    values = ((GOLD[0], 0.75), (GOLD[1], 0.5), (PREDICTED[2], 0.75), (PREDICTED[3], 0.25))
+    entities = tuple(replace(entity, confidence=confidence) for entity, confidence in values)
+    return file(tmp_path, "sure.jsonl", Document("1", TEXT, entities), Document("2", "Nothing here."))
+
+
+def test_full_tells_how_often_predictions_of_a_confidence_are_correct(gold: Path, sure: Path) -> None:
+    found = rows(told(gold, sure, "--full").stdout, "confidence of predictions and how many are correct")
+    assert found["0.7-0.8"] == ["2", "75.0", "50.0", "25.0"]
+    assert found["0.4-0.5"] == ["1", "50.0", "100.0", "50.0"]
+    assert found["0.2-0.3"] == ["1", "25.0", "0.0", "25.0"]
+    assert found["0.9-1.0"] == ["0", "-", "-", "-"]
+    assert found["expected calibration error"] == ["4", "", "", "31.2"]
+    assert len(found) == 11
+
+
+def test_the_confidences_of_full_are_in_the_json(gold: Path, sure: Path) -> None:
+    found = answer(gold, sure, "--full")["confidence"]
+    assert found["expected_calibration_error"] == pytest.approx((2 * 0.25 + 0.5 + 0.25) / 4)
+    assert found["log_loss"] == pytest.approx(-sum(math.log(p) for p in (0.75, 0.5, 0.25, 0.75)) / 4)
+    assert [each["count"] for each in found["bins"]] == [0, 0, 1, 0, 1, 0, 0, 2, 0, 0]
+    assert found["bins"][7]["accuracy"] == 0.5
+    assert found["notes"] == []
+
+
+def test_full_says_why_confidences_that_only_some_predictions_have_are_left_out(
+    gold: Path, predicted: Path
+) -> None:
+    note = "confidences left out: only 1 of 4 predictions have a confidence"
+    outcome = told(gold, predicted, "--full")
+    assert f"note: {note}\n" in outcome.stderr
+    assert "confidence" not in outcome.stdout
+    assert answer(gold, predicted, "--full")["confidence"] == {"notes": [note]}
+
+
+def test_full_is_silent_on_confidence_where_no_prediction_has_one(gold: Path) -> None:
+    outcome = told(gold, gold, "--full")
+    assert "confidence" not in outcome.stdout + outcome.stderr
+    assert "confidence" not in answer(gold, gold, "--full")
 
 
 def test_a_system_does_not_differ_from_itself(corpus: Path) -> None:

@@ -155,6 +155,12 @@ def test_a_mention_is_seen_whatever_its_case_and_white_space() -> None:
     }
 
 
+def test_a_mention_is_seen_behind_a_letter_that_grows_in_lower_case() -> None:
+    training = [mentions("İzmir, p53 and İL here", "p53", "İL")]
+    gold = mentions("İİ P53 then il and İl", "P53", "il", "İl")
+    assert buckets("mention", [gold], training=training) == {"seen": (2, 2), "unseen": (1, 1)}
+
+
 def test_a_mention_with_a_word_that_training_lacks_is_unseen() -> None:
     training = [mentions("old words", "old words")]
     assert buckets("mention", [mentions("new words", "new words")], training=training) == {"unseen": (1, 1)}
@@ -168,6 +174,27 @@ def test_out_of_vocabulary_density_is_the_share_of_unknown_words_of_the_sentence
         "0-0.1": (1, 1),
         "0.25-1": (1, 1),
     }
+
+
+def test_densities_and_lengths_equal_a_loop_over_the_words_of_each_sentence() -> None:
+    generator = random.Random(3)
+    training = [Document("t", "a b c d .")]
+    scales = {"text length": (7, 16, 31), "out-of-vocabulary density": (0, 0.1, 0.25)}
+    expected = {name: [0, 0, 0, 0] for name in scales}
+    documents = []
+    for number in range(30):
+        sizes = [generator.randint(1, 40) for _ in range(generator.randint(1, 4))]
+        lines = [" ".join(generator.choices("abcdz", (9, 9, 9, 9, 4), k=size)) for size in sizes]
+        text = "\n".join(lines)
+        starts = [len("\n".join(lines[:place])) + bool(place) for place in range(len(lines))]
+        documents.append(Document(str(number), text, tuple(Entity(at, at + 1, "A") for at in starts)))
+        for line, size in zip(lines, sizes, strict=True):
+            values = {"text length": size, "out-of-vocabulary density": line.count("z") / size}
+            for name, value in values.items():
+                expected[name][sum(value > limit for limit in scales[name])] += 1
+    found = break_down(compare_documents(documents, []), training).attributes
+    assert {name: [each.gold for each in found[name].values()] for name in scales} == expected
+    assert all(min(counts) > 0 for counts in expected.values())
 
 
 def test_label_consistency_is_the_share_of_words_that_carry_the_type() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from spanwright.evaluation import (
     reliability_bins,
     tune_thresholds,
 )
+from spanwright.evaluation.reliability import find_reliability
 from spanwright.text import Document, Entity
 
 # Few distinct values, so that many are tied.
@@ -120,6 +122,16 @@ def test_a_stored_calibration_is_the_same_after_reading(fit: Callable[..., Calib
         {"kind": "isotonic", "confidences": [0.2, 0.1], "probabilities": [0.5, 0.6]},
         {"kind": "isotonic", "confidences": [0.1, 0.2], "probabilities": [0.5, 1.6]},
         {"kind": "isotonic", "confidences": [0.1, None], "probabilities": [0.5, 0.6]},
+        {"kind": "temperature", "temperature": float("inf")},
+        {"kind": "temperature", "temperature": float("nan")},
+        {"kind": "temperature", "temperature": 10**400},
+        {"kind": "temperature", "temperature": True},
+        {"kind": "isotonic", "confidences": [0.1, float("nan"), 0.2], "probabilities": [0.5, 0.6, 0.7]},
+        {"kind": "isotonic", "confidences": [0.1, 0.2, 0.3], "probabilities": [0.5, float("nan"), 0.6]},
+        {"kind": "isotonic", "confidences": [0.1, float("inf")], "probabilities": [0.5, 0.6]},
+        {"kind": "isotonic", "confidences": [0.1, 0.1], "probabilities": [0.5, 0.6]},
+        {"kind": "isotonic", "confidences": [0.1, 0.2], "probabilities": [0.6, 0.5]},
+        {"kind": "isotonic", "confidences": [-0.1, 0.2], "probabilities": [0.5, 0.6]},
     ],
 )
 def test_a_calibration_that_cannot_be_read_is_an_error(stored: dict[str, object]) -> None:
@@ -218,6 +230,38 @@ def test_no_other_threshold_has_a_higher_f1(found: list[tuple[float, bool]], mis
         return 2 * sum(kept) / (len(kept) + len(gold)) if kept else 0.0
 
     assert f1(threshold) == max(f1(number / 40) for number in range(41))
+
+
+def test_reliability_is_that_of_the_confidences_and_of_strict_matches() -> None:
+    gold = [Entity(place, place + 1, "DNA") for place in (0, 2)]
+    values = ((0, 0.9), (2, 0.7), (4, 0.7), (6, 0.2))
+    predicted = [Entity(place, place + 1, "DNA", confidence=value) for place, value in values]
+    found, reason = find_reliability(comparison_of(gold, predicted))
+    assert found is not None and reason == ""
+    assert found.confidences.correct.tolist() == [True, True, False, False]
+    assert [each.count for each in found.bins] == [0, 1, 0, 0, 0, 0, 2, 0, 1, 0]
+    # Distances 0.2, 0.2 (twice) and 0.1 over four predictions.
+    assert found.expected_calibration_error == pytest.approx(0.175)
+    assert found.log_loss == pytest.approx(-np.log([0.9, 0.7, 0.3, 0.8]).mean())
+    stored = json.loads(json.dumps(found.to_dict()))
+    assert stored["bins"] == [asdict(each) for each in found.bins]
+
+
+@pytest.mark.parametrize(
+    ("confidences", "reason"),
+    [
+        ((), "no prediction has a confidence"),
+        ((None, None), "no prediction has a confidence"),
+        ((0.5, None), "only 1 of 2 predictions have a confidence"),
+        ((0.5, 17.0), "not all confidences are between 0 and 1"),
+        ((0.5, float("nan")), "not all confidences are between 0 and 1"),
+    ],
+)
+def test_without_usable_confidences_there_is_a_reason_and_no_reliability(
+    confidences: tuple[float | None, ...], reason: str
+) -> None:
+    predicted = [Entity(at, at + 1, "DNA", confidence=value) for at, value in enumerate(confidences)]
+    assert find_reliability(comparison_of([], predicted)) == (None, reason)
 
 
 def test_a_prediction_without_confidence_is_named() -> None:

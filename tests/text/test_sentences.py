@@ -6,6 +6,7 @@ import time
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from naughty import texts
 from spanwright.text import Document, sentences, split_sentences
@@ -40,6 +41,10 @@ def test_sentences_are_in_order_and_without_white_space_around_them(text: str) -
         ("他说「好。」他走了", ["他说「好。」", "他走了"]),
         ("A title\nAn abstract", ["A title", "An abstract"]),
         ("one \r\n\r\n  two", ["one", "two"]),
+        ("one. \t\n two", ["one.", "two"]),
+        (" \n One.\xa0Two.\n", ["One.", "Two."]),
+        ("Dr . Smith", ["Dr .", "Smith"]),
+        ("What?! Well... But.。 Yes", ["What?!", "Well...", "But.。", "Yes"]),
         ("", []),
         (" \n ", []),
     ],
@@ -69,6 +74,52 @@ def test_abbreviations_initials_and_lower_case_do_not_end_a_sentence(text: str) 
 
 def test_a_line_break_ends_a_sentence_even_behind_an_abbreviation() -> None:
     assert cut("A study of Aspergillus spp.\nWe saw it.") == ["A study of Aspergillus spp.", "We saw it."]
+
+
+def skip(text: str, place: int, characters: str) -> int:
+    """The first place from here that holds none of the characters."""
+    while place < len(text) and text[place] in characters:
+        place += 1
+    return place
+
+
+def naive_border(text: str, start: int, place: int) -> tuple[int, bool]:
+    """Where to go on from a place of the sentence that began at `start`, and whether the next one begins."""
+    blanks = " \t\n"
+    if text[place] == "\n":
+        return skip(text, place, blanks), True
+    if text[place] in "。！":
+        return skip(text, skip(text, skip(text, place, "。！"), "」”"), blanks), True
+    stop = skip(text, place, ".!?")
+    closed = skip(text, stop, "\"')]")
+    end = skip(text, closed, blanks)
+    opened = skip(text, end, "\"'([")
+    if stop == place or closed == end or not text[opened : opened + 1].isalnum() or text[opened].islower():
+        return max(stop, place + 1), False
+    before = text[start:place]
+    token = before.split()[-1].lstrip("(\"'[") if before[-1:].strip() else ""
+    letters = token.split(".")
+    short = len(letters) > 1 and all(len(letter) == 1 and letter.isalpha() for letter in letters)
+    known = short or token == "Dr" or (len(token) == 1 and token.isupper())
+    return end, "\n" in text[closed:end] or not known
+
+
+def naive_sentences(text: str) -> list[str]:
+    found, start, place = [], 0, 0
+    while place < len(text):
+        place, begins = naive_border(text, start, place)
+        if begins:
+            found.append(text[start:place].strip())
+            start = place
+    return [sentence for sentence in (*found, text[start:].strip()) if sentence]
+
+
+bits = st.sampled_from(["ab", "Dr", "E", "g", "3", "Ω", "? ", ". ", *".! \t\n。！」”\"(')]"])
+
+
+@given(st.lists(bits, max_size=16).map("".join))
+def test_sentences_equal_those_of_a_loop_over_characters(text: str) -> None:
+    assert cut(text) == naive_sentences(text)
 
 
 def test_given_sentences_are_respected() -> None:

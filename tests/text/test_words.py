@@ -16,6 +16,10 @@ def cut(text: str) -> list[str]:
     return [text[start:end] for start, end in split(text)]
 
 
+def is_mark(character: str) -> bool:
+    return unicodedata.category(character)[0] == "M"
+
+
 def assert_lossless(text: str) -> None:
     owners = [0] * len(text)
     for start, end in split(text):
@@ -54,7 +58,7 @@ def test_words_are_in_order_and_hold_no_white_space(text: str) -> None:
 @given(texts())
 def test_combining_marks_never_begin_a_word_unless_nothing_stands_before_them(text: str) -> None:
     for start, _ in split(text):
-        if unicodedata.category(text[start])[0] == "M":
+        if is_mark(text[start]):
             assert start == 0 or text[start - 1].isspace()
 
 
@@ -117,9 +121,15 @@ def test_combining_marks_belong_to_the_character_before_them() -> None:
 
 
 def test_every_combining_mark_of_unicode_is_known() -> None:
-    marks = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code))[0] == "M"]
+    marks = [chr(code) for code in range(0x110000) if is_mark(chr(code))]
     assert len(marks) > 2000
     assert [mark for mark in marks if split(f"a{mark}b") != ((0, 3),)] == []
+
+
+def test_a_plain_word_ends_before_any_character_that_is_no_letter_digit_or_mark() -> None:
+    ends = [chr(code) for code in range(0xD800) if not (chr(code).isalnum() or is_mark(chr(code)))]
+    assert len(ends) > 5000
+    assert [end for end in ends if cut(f"cell{end}b")[0] != "cell" or cut(f"cell{end}")[0] != "cell"] == []
 
 
 def test_a_lone_mark_is_a_word() -> None:

@@ -19,6 +19,7 @@ from spanwright.evaluation.table_parts import (
     Part,
     against_part,
     breakdowns_part,
+    confidence_part,
     criteria_part,
     mistakes_part,
 )
@@ -66,7 +67,12 @@ def evaluate_command(
         bool, typer.Option("--n2c2", help="Follow the conventions of n2c2 2018 (see docs/evaluation.md).")
     ] = False,
     full: Annotated[
-        bool, typer.Option("--full", help="Criteria, breakdowns, mistakes and three examples of each kind.")
+        bool,
+        typer.Option(
+            "--full",
+            help="Criteria, breakdowns, mistakes and three examples of each kind; if predictions have "
+            "confidences, how often they are right.",
+        ),
     ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first thing in a file that cannot be read.")
@@ -106,6 +112,8 @@ def evaluate_command(
     if mistakes or examples or full:
         number = _EXAMPLES if full and examples is None else examples or 0
         parts["mistakes"] = mistakes_part(comparison, number)
+    if full and (confidence := confidence_part(comparison)):
+        parts["confidence"] = confidence
     if against:
         asked = CRITERIA if criteria or full else CRITERIA[:1]
         parts["against"] = against_part(comparison, compare("against"), asked)

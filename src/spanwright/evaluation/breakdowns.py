@@ -102,7 +102,7 @@ def _by_itself(comparison: Comparison, text: RunningText) -> dict[str, _Placed]:
     """Attributes that need nothing but the two sides."""
     sides = (comparison.gold, comparison.predicted)
     sentences = [text.sentence(side.start) for side in sides]
-    lengths = text.sentence_words()
+    lengths = _sentence_lengths(text)
     density = _ratio(np.bincount(sentences[0], minlength=len(lengths)), lengths)
     return {
         "width": _WIDTH.place(_widths(side, text) for side in sides),
@@ -115,9 +115,7 @@ def _by_itself(comparison: Comparison, text: RunningText) -> dict[str, _Placed]:
 
 def _by_training(comparison: Comparison, text: RunningText, known: Familiarity) -> dict[str, _Placed]:
     """Attributes that compare with the training documents."""
-    lengths = text.sentence_words()
-    unknown = np.bincount(text.sentence(text.word_start), text.word_number == UNKNOWN, len(lengths))
-    density = _ratio(unknown, lengths)
+    density = _ratio(text.sentence_words(text.word_number == UNKNOWN), _sentence_lengths(text))
     sentences = [text.sentence(side.start) for side in (comparison.gold, comparison.predicted)]
     return {
         "label consistency": _CONSISTENCY.place(known.label_consistency),
@@ -137,6 +135,11 @@ def _count(comparison: Comparison, names: tuple[str, ...], buckets: Sequence[Int
     )
     counts = zip(*(np.bincount(column, minlength=len(names)).tolist() for column in columns), strict=True)
     return {name: Matches(*row) for name, row in zip(names, counts, strict=True)}
+
+
+def _sentence_lengths(text: RunningText) -> Integers:
+    """The number of words of each sentence, `(sentences,)`."""
+    return text.sentence_words(np.ones(len(text.word_start), np.bool_))
 
 
 def _widths(side: Columns, text: RunningText) -> Integers:

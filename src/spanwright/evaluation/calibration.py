@@ -8,6 +8,7 @@ so that the isotonic curve does not bend to the noise of a handful of prediction
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -55,17 +56,20 @@ class Calibration:
     def from_dict(cls, stored: Mapping[str, Any]) -> Calibration:
         """The calibration that `to_dict` stored."""
         match dict(stored):
-            case {"kind": "temperature", "temperature": float() | int() as temperature} if temperature > 0:
+            case {"kind": "temperature", "temperature": temperature} if (
+                _is_number(temperature) and temperature > 0
+            ):
                 return cls("temperature", float(temperature))
             case {"kind": "isotonic", "confidences": confidences, "probabilities": probabilities} if (
                 _is_rising(confidences)
                 and _is_rising(probabilities)
-                and len(confidences) == len(probabilities)
+                and len(set(confidences)) == len(confidences) == len(probabilities)
             ):
                 return cls("isotonic", 1.0, tuple(map(float, confidences)), tuple(map(float, probabilities)))
         raise InputError(
-            f"calibration: found {dict(stored)!r}; legal are kind 'temperature' with a temperature above 0, "
-            f"and kind 'isotonic' with rising lists of confidences and as many probabilities"
+            f"calibration: found {dict(stored)!r}; legal are kind 'temperature' with a finite temperature "
+            f"above 0, and kind 'isotonic' with a rising list of distinct confidences and as many rising "
+            f"probabilities, all from 0 to 1"
         )
 
 
@@ -136,12 +140,17 @@ def _held_out_loss(
 
 
 def _is_rising(values: object) -> bool:
-    """Whether it is a list of rising numbers in [0, 1]."""
-    if not isinstance(values, list) or not values:
-        return False
-    if not all(isinstance(value, int | float) for value in values):
+    """Whether it is a list of numbers in [0, 1], none below the one before it."""
+    if not isinstance(values, list) or not values or not all(map(_is_number, values)):
         return False
     return values == sorted(values) and values[0] >= 0 and values[-1] <= 1
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is a number that a float can hold; infinity and NaN are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max
 
 
 def _logit(values: Floats) -> Floats:

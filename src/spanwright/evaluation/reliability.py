@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from spanwright.errors import InputError
-from spanwright.evaluation.columns import Booleans, Floats
+from spanwright.evaluation.columns import Booleans, Comparison, Floats
+from spanwright.evaluation.thresholds import Confidences, collect_confidences
 
 _EDGE = 1e-6
 """The lowest likelihood that a logarithm is taken of."""
@@ -25,6 +27,40 @@ class Bin:
     """The mean confidence."""
     accuracy: float
     """The share of correct predictions."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reliability:
+    """Confidences of predictions, and how far they are from being probabilities."""
+
+    confidences: Confidences
+    bins: tuple[Bin, ...]
+    expected_calibration_error: float
+    log_loss: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the single confidences, for JSON."""
+        return {
+            "expected_calibration_error": self.expected_calibration_error,
+            "log_loss": self.log_loss,
+            "bins": [asdict(each) for each in self.bins],
+        }
+
+
+def find_reliability(comparison: Comparison) -> tuple[Reliability | None, str]:
+    """The reliability of the confidences of the predictions; else None and why there is none."""
+    values = [entity.confidence for entity in comparison.predicted.entities]
+    given = [value for value in values if value is not None]
+    if not given:
+        return None, "no prediction has a confidence"
+    if len(given) < len(values):
+        return None, f"only {len(given):,} of {len(values):,} predictions have a confidence"
+    if not all(0 <= value <= 1 for value in given):
+        return None, "not all confidences are between 0 and 1"
+    found = collect_confidences(comparison)
+    pairs = (found.confidence, found.correct)
+    error, loss = expected_calibration_error(*pairs), log_loss(*pairs)
+    return Reliability(found, reliability_bins(*pairs), error, loss), ""
 
 
 def reliability_bins(confidence: npt.ArrayLike, correct: npt.ArrayLike, *, bins: int = 10) -> tuple[Bin, ...]:

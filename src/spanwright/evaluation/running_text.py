@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 
-from spanwright.evaluation.columns import Comparison, Integers
+from spanwright.evaluation.columns import Booleans, Comparison, Integers
 from spanwright.text import Document, Range, sentences, words
 
 UNKNOWN = -1
@@ -23,22 +23,23 @@ class Vocabulary:
 
     def learn(self, text: str, ranges: Sequence[Range]) -> list[int]:
         """The numbers of words; new words get a number."""
-        numbers = self.numbers
-        return [numbers.setdefault(word, len(numbers)) for word in _lowered(text, ranges)]
+        numbers, (lowered, places) = self.numbers, _lowered(text, ranges)
+        return [numbers.setdefault(lowered[start:end], len(numbers)) for start, end in places]
 
     def look_up(self, text: str, ranges: Sequence[Range]) -> list[int]:
         """The numbers of words; `UNKNOWN` for those never learnt."""
-        numbers = self.numbers
-        return [numbers.get(word, UNKNOWN) for word in _lowered(text, ranges)]
+        numbers, (lowered, places) = self.numbers, _lowered(text, ranges)
+        return [numbers.get(lowered[start:end], UNKNOWN) for start, end in places]
 
 
-def _lowered(text: str, ranges: Sequence[Range]) -> list[str]:
-    """The words in lower case."""
+def _lowered(text: str, ranges: Sequence[Range]) -> tuple[str, Iterable[Range]]:
+    """A text in lower case, and where in it the words are."""
     lowered = text.lower()
-    # A few letters become two in lower case, and move all that follows.
-    if len(lowered) != len(text):
-        return [text[start:end].lower() for start, end in ranges]
-    return [lowered[start:end] for start, end in ranges]
+    if len(lowered) == len(text):
+        return lowered, ranges
+    # The letter İ becomes two characters and moves all that follows, so words are lowered one by one.
+    found = [text[start:end].lower() for start, end in ranges]
+    return "".join(found), pairwise(accumulate(map(len, found), initial=0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,9 +67,11 @@ class RunningText:
         """The sentence that each offset is in."""
         return np.searchsorted(self.sentence_start, offset, side="right") - 1
 
-    def sentence_words(self) -> Integers:
-        """The number of words of each sentence, `(sentences,)`."""
-        return np.bincount(self.sentence(self.word_start), minlength=len(self.sentence_start))
+    def sentence_words(self, counted: Booleans) -> Integers:
+        """How many of the words that are counted, `(words,)`, begin in each sentence: `(sentences,)`."""
+        before = np.concatenate(([0], np.cumsum(counted)))
+        first = np.searchsorted(self.word_start, self.sentence_start)
+        return np.diff(before[first], append=before[-1])
 
 
 def text_of_comparison(comparison: Comparison, vocabulary: Vocabulary | None = None) -> RunningText:
@@ -104,9 +107,9 @@ def _running_text(parts: Iterable[_Part], base: Integers) -> RunningText:
     for (found, numbers, borders), begin in zip(parts, base[:-1].tolist(), strict=True):
         columns[0].append(_offsets(found) + begin)
         columns[1].append(np.array(numbers, np.int64))
-        starts = _offsets(borders)[:, 0] + begin
         # What stands before the first sentence belongs to it, and a text without sentences is one.
-        columns[2].append(np.array([begin, *starts[1:]], np.int64))
+        starts = [0, *(start for start, _ in borders[1:])]
+        columns[2].append(np.array(starts, np.int64) + begin)
     bounds = np.concatenate(columns[0]) if columns[0] else np.zeros((0, 2), np.int64)
     number, sentence = (np.concatenate(part) if part else np.zeros(0, np.int64) for part in columns[1:])
     return RunningText(base, bounds[:, 0].copy(), bounds[:, 1].copy(), number, sentence)

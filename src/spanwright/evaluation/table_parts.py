@@ -13,6 +13,7 @@ from spanwright.evaluation.columns import Comparison
 from spanwright.evaluation.confusion import find_confusions
 from spanwright.evaluation.criteria import CRITERIA, Criterion, score
 from spanwright.evaluation.mistakes import find_mistakes
+from spanwright.evaluation.reliability import find_reliability
 from spanwright.evaluation.scores import strict_scores
 from spanwright.evaluation.significance import (
     Difference,
@@ -28,6 +29,7 @@ from spanwright.evaluation.tables import (
     difference_table,
     example_table,
     mistake_tables,
+    reliability_table,
 )
 from spanwright.text import Document
 
@@ -71,6 +73,17 @@ def mistakes_part(comparison: Comparison, examples: int) -> Part:
         "examples": {kind: [passage.to_dict() for passage in found] for kind, found in passages.items()},
     }
     return Part(values, (*mistake_tables(mistakes), confusion_table(confusion), *told))
+
+
+def confidence_part(comparison: Comparison) -> Part | None:
+    """How far the confidences are from being probabilities; None if no prediction has one."""
+    if all(entity.confidence is None for entity in comparison.predicted.entities):
+        return None
+    reliability, reason = find_reliability(comparison)
+    if reliability is None:
+        note = f"confidences left out: {reason}"
+        return Part({"notes": [note]}, (), (note,))
+    return Part(reliability.to_dict() | {"notes": []}, (reliability_table(reliability),))
 
 
 def against_part(comparison: Comparison, other: Comparison, criteria: Sequence[Criterion]) -> Part:

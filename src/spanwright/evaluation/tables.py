@@ -14,6 +14,7 @@ from spanwright.evaluation.columns import Integers
 from spanwright.evaluation.confusion import Confusion
 from spanwright.evaluation.criteria import Criterion, CriterionScores, Matches
 from spanwright.evaluation.mistakes import Mistakes
+from spanwright.evaluation.reliability import Reliability
 from spanwright.evaluation.significance import Difference, Interval
 from spanwright.evaluation.table_examples import Passage, printable
 
@@ -67,6 +68,21 @@ def confusion_table(confusion: Confusion) -> Table:
     table.box = SIMPLE
     for number, name, row in zip(numbers, names, matrix.tolist(), strict=True):
         table.add_row(number, _text(name), *map(str, row))
+    return table
+
+
+def reliability_table(reliability: Reliability) -> Table:
+    """Mean confidence and share of correct predictions of each bin; then the expected calibration error."""
+    columns = ("predicted", "confidence", "correct", "distance")
+    table = _table("confidence of predictions and how many are correct", ["bin"], columns)
+    for each in reliability.bins:
+        ratios = (each.confidence, each.accuracy, abs(each.confidence - each.accuracy))
+        shown = [_percent(ratio) if each.count else _NOTHING for ratio in ratios]
+        table.add_row(f"{each.low:.1f}-{each.high:.1f}", str(each.count), *shown)
+    table.add_section()
+    predicted = str(sum(each.count for each in reliability.bins))
+    error = _percent(reliability.expected_calibration_error)
+    table.add_row("expected calibration error", predicted, "", "", error)
     return table
 
 

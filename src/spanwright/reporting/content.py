@@ -11,10 +11,8 @@ from typing import Any
 from spanwright.errors import InputError
 from spanwright.evaluation import (
     CRITERIA,
-    Bin,
     Breakdowns,
     Comparison,
-    Confidences,
     Confusion,
     Criterion,
     CriterionScores,
@@ -23,18 +21,15 @@ from spanwright.evaluation import (
     Mistakes,
     Scores,
     break_down,
-    collect_confidences,
     compare_documents,
     confidence_intervals,
-    expected_calibration_error,
     find_confusions,
     find_mistakes,
-    log_loss,
     paired_randomisation,
-    reliability_bins,
     score,
     strict_scores,
 )
+from spanwright.evaluation.reliability import Reliability, find_reliability
 from spanwright.reporting.curves import Curves, read_curves
 from spanwright.text import Document
 from spanwright.text.sentences import sentences
@@ -56,16 +51,6 @@ class System:
     """What to tell about it, such as recipe and encoder."""
     notes: tuple[str, ...] = ()
     """What a reader of its scores must know, such as problems in reading its file."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reliability:
-    """Confidences of predictions, and how far they are from being probabilities."""
-
-    confidences: Confidences
-    bins: tuple[Bin, ...]
-    expected_calibration_error: float
-    log_loss: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -141,7 +126,7 @@ def _gather_system(
 ) -> SystemContent:
     comparison = compare_documents(gold, system.documents)
     by_criterion = {criterion: score(comparison, criterion) for criterion in CRITERIA}
-    reliability, note = _reliability(comparison)
+    reliability, note = find_reliability(comparison)
     return SystemContent(
         key=key,
         system=system,
@@ -156,23 +141,6 @@ def _gather_system(
         reliability_note=note,
         curves=read_curves(system.journal),
     )
-
-
-def _reliability(comparison: Comparison) -> tuple[Reliability | None, str]:
-    """The reliability of the confidences, or why there is none."""
-    values = [entity.confidence for entity in comparison.predicted.entities]
-    given = [value for value in values if value is not None]
-    if not given:
-        return None, "its predictions have no confidences"
-    if len(given) < len(values):
-        return None, f"only {len(given):,} of its {len(values):,} predictions have a confidence"
-    if not all(0 <= value <= 1 for value in given):
-        return None, "its confidences are not all between 0 and 1"
-    found = collect_confidences(comparison)
-    pairs = (found.confidence, found.correct)
-    return Reliability(
-        found, reliability_bins(*pairs), expected_calibration_error(*pairs), log_loss(*pairs)
-    ), ""
 
 
 def _types(systems: Sequence[SystemContent]) -> tuple[str, ...]:

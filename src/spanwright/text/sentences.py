@@ -16,13 +16,18 @@ _ABBREVIATION = re.compile(
     r"|(?:[a-z]\.)+[a-z]",  # e.g., U.S.
     re.IGNORECASE,
 )
-# The lookbehinds and possessive repeats keep long runs of dots or blanks from being tried at every position.
+_LONGEST_TOKEN = 24
+"""So many characters before a full stop are looked at."""
+# A pattern that begins with a class of characters is sought faster than one that begins with a choice; so
+# lookbehinds tell which character it was. They and the possessive repeats also keep long runs of dots or
+# blanks from being tried at every position.
 _BORDER = re.compile(
-    r"(?<![.!?])(?P<stop>[.!?]++[\"')\]]*+)(?P<gap>\s++)(?=[\"'(\[]*+[A-Z0-9\u0391-\u03a9\u0410-\u042f])"
-    r"|(?P<cjk>[。！？]+[」』”’]*)\s*"
-    r"|(?<!\s)(?P<line>\s*\n\s*)"
+    r"[.!?。！？\n](?:"
+    r"(?<=(?<![.!?])[.!?])[.!?]*+[\"')\]]*+(?P<gap>\s++)(?=[\"'(\[]*+[A-Z0-9\u0391-\u03a9\u0410-\u042f])"
+    r"|(?<=[。！？])[。！？]*+[」』”’]*+\s*+"
+    r"|(?<=\n)\s*+"
+    r")"
 )
-_LAST_TOKEN = re.compile(r"\S*$")
 
 
 def sentences(document: Document) -> tuple[Range, ...]:
@@ -33,30 +38,27 @@ def sentences(document: Document) -> tuple[Range, ...]:
 def split_sentences(text: str) -> tuple[Range, ...]:
     """Half-open character ranges of the sentences of a text, without the white space between them."""
     ranges: list[Range] = []
-    start = 0
+    start = len(text) - len(text.lstrip())
     for match in _BORDER.finditer(text):
+        gap = match["gap"]
         # A line break ends a sentence whatever stands before it.
-        in_line = match["stop"] and "\n" not in match["gap"]
-        if in_line and _is_abbreviation(text[max(start, match.start() - 24) : match.start()]):
+        if gap and "\n" not in gap and _is_abbreviation(text, start, match.start()):
             continue
-        end = match.start() if match["line"] else match.end("stop" if match["stop"] else "cjk")
-        _append_trimmed(ranges, text, start, end)
+        _append_trimmed(ranges, text, start, match.end())
         start = match.end()
     _append_trimmed(ranges, text, start, len(text))
     return tuple(ranges)
 
 
-def _is_abbreviation(before_stop: str) -> bool:
-    """Whether the token before a full stop is an abbreviation or an initial ('E. coli')."""
-    match = _LAST_TOKEN.search(before_stop)
-    token = match.group().lstrip("([\"'") if match else ""
-    return bool(_ABBREVIATION.fullmatch(token)) or (len(token) == 1 and token.isupper())
+def _is_abbreviation(text: str, start: int, stop: int) -> bool:
+    """Whether the token before the full stop at `stop` is an abbreviation or an initial ('E. coli')."""
+    # With the full stop, the last token is there even if a blank stands before it.
+    token = text[max(start, stop - _LONGEST_TOKEN) : stop + 1].split()[-1][:-1].lstrip("([\"'")
+    return (len(token) == 1 and token.isupper()) or bool(_ABBREVIATION.fullmatch(token))
 
 
 def _append_trimmed(ranges: list[Range], text: str, start: int, end: int) -> None:
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
+    """Add the sentence without the white space at its end, unless there is nothing else."""
+    end = start + len(text[start:end].rstrip())
     if start < end:
         ranges.append((start, end))

@@ -35,7 +35,8 @@ def words(document: Document) -> tuple[Range, ...]:
 
 def split(text: str) -> tuple[Range, ...]:
     """Half-open character ranges of the words of a text."""
-    return tuple(match.span() for match in _pattern().finditer(text))
+    # By way of a list, which is a tenth faster: this runs over every word of every corpus.
+    return tuple([match.span() for match in _pattern().finditer(text)])
 
 
 @cache
@@ -44,12 +45,13 @@ def _pattern() -> re.Pattern[str]:
     letter = rf"[^\W_{_ONE_CHARACTER_SCRIPTS}]"
     mutation = rf"{_RESIDUE_LETTER}\d\d+{_RESIDUE_LETTER}(?!{letter})|(?<=\d)(?:[Dd]elta|Δ)\d"
     return re.compile(
-        rf"[A-Za-z][a-z]*+(?!{letter}|{mark})"  # most words, for speed
+        r"(?!\s)(?:"  # so that no kind of word is tried at a blank
+        r"[A-Za-z][a-z]*+(?=[\n -/:-@])"  # most words and what follows them, for speed
         rf"|\d+(?:[.,]\d+)+{mark}*"  # 2.5 and 1,000
         rf"|{_RESIDUE}(?=\d)|\d+(?={_RESIDUE}(?!{letter}))"
         rf"|{letter}*?[a-z0-9](?={mutation})"
         rf"|{letter}+(?:{mark}+{letter}*)*"
-        rf"|\S{mark}*"
+        rf"|\S{mark}*)"
     )
 
 

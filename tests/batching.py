@@ -34,7 +34,7 @@ def batch_of(
         first_piece=words,
         last_piece=words,
         spans=spans_of(spans),
-        golds=Golds(*torch.tensor(golds, dtype=torch.long).reshape(-1, 2).unbind(1)),
+        golds=Golds(*torch.tensor(golds, dtype=torch.long).reshape(-1, 2).t().contiguous()),
         mentions=mentions,
         word_offset=torch.tensor(word_offset or [0] * windows, dtype=torch.long),
         document=torch.zeros(windows, dtype=torch.long),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import string
+from collections.abc import Iterable
+from dataclasses import replace
 
 from spanwright.settings import Settings, load_settings
 from spanwright.text import Document, Entity
@@ -43,6 +45,19 @@ def _chunk(generator: random.Random) -> tuple[str, list[tuple[int, str]]]:
             return f"{plain} cell", [(len(plain) + 5, "Cell")]
         case _:
             return plain, []
+
+
+def with_concepts(documents: Iterable[Document]) -> list[Document]:
+    """The documents with a concept on every entity: those of one type and length have the same."""
+    return [
+        document.with_entities(
+            tuple(
+                replace(entity, concepts=(f"{entity.type}:{entity.end - entity.start}",))
+                for entity in document.entities
+            )
+        )
+        for document in documents
+    ]
 
 
 SMALL = (

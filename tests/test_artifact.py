@@ -9,7 +9,9 @@ import pytest
 
 import tiny
 from spanwright import artifact
+from spanwright.batches.vocabulary import Vocabulary
 from spanwright.errors import ModelError, SpanwrightError
+from spanwright.parts.build import build
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +42,22 @@ def test_labels_settings_and_facts_are_loaded_as_they_were_saved(tmp_path: Path)
     assert loaded.labels == saved.labels
     assert loaded.settings == saved.settings
     assert loaded.facts == {"note": "ä"}
+
+
+def test_a_model_that_meets_new_types_leaves_its_writer_and_the_words_of_it_behind(tmp_path: Path) -> None:
+    writing = {"span_vae": {"latent": 4, "hidden": 8, "word_size": 4, "keep": True}}
+    settings = tiny.settings(scorer={"kind": "bi-encoder"}, auxiliaries=writing)
+    saved, words = tiny.model(scorer={"kind": "bi-encoder"}), Vocabulary(("one", "two"))
+    network = build(
+        settings, saved.network.encoder.backbone, labels=saved.labels, pieces=saved.pieces, vocabulary=6
+    )
+    kept = artifact.TrainedModel(network, saved.pieces, saved.labels, settings, vocabulary=words)
+    artifact.save(kept, tmp_path / "kept")
+    artifact.save(kept.with_types({"Drug": "names of drugs"}), tmp_path / "wider")
+    assert artifact.load(tmp_path / "kept").vocabulary == words
+    wider = artifact.load(tmp_path / "wider")
+    assert wider.network.writer is None and wider.labels.types == ("Cell", "Gene", "Drug")
+    assert not (tmp_path / "wider" / "vocabulary.json").exists()
 
 
 def test_saving_replaces_an_older_model(model: artifact.TrainedModel, folder: Path) -> None:
@@ -85,6 +103,24 @@ def test_weights_of_another_network_are_refused(folder: Path) -> None:
     (folder / "labels.json").write_text('{"types": ["A", "B", "C"]}')
     with pytest.raises(ModelError, match="not a model that can be loaded"):
         artifact.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"encoder_config": {"model_type": "abacus"}}, "encoder of kind 'abacus' is unknown"),
+        ({"settings": {"name": "x"}}, "candidates.width_limit is still 'auto'"),
+    ],
+    ids=["encoder", "settings"],
+)
+def test_what_cannot_be_built_is_refused_with_the_folder(
+    folder: Path, change: dict[str, object], reason: str
+) -> None:
+    description = json.loads((folder / "spanwright.json").read_text())
+    (folder / "spanwright.json").write_text(json.dumps(description | change))
+    with pytest.raises(ModelError) as caught:
+        artifact.load(folder)
+    assert str(caught.value).startswith(f"{folder}: not a model that can be loaded: {reason}")
 
 
 def test_a_full_disk_is_a_clear_error_and_keeps_the_old_model(

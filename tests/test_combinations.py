@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+import torch
+
+import making
+from spanwright import artifact
 from spanwright.errors import SettingsError
 from spanwright.settings import load_settings
 from spanwright.text import Document, Entity
+from spanwright.training.loop import train
 from spanwright.training.setup import resolve
+from watching import Recorder
 
 FLAT = [Document("1", "one two three", (Entity(0, 3, "A"), Entity(4, 7, "B")))]
 NESTED = [Document("1", "one two three", (Entity(0, 7, "A"), Entity(4, 7, "B")))]
 DEEP = "representation={kind='span-transformer'}"
+WRITTEN = {"reconstruction", "reconstruction-divergence", "synonyms", "synonyms-divergence"}
+NARROW = "transforms=[{kind='bottleneck'}]"
 TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
 
 
@@ -107,6 +116,34 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
             ("scorer.share_projections=true", "transforms=[{kind='feed-forward'}]"),
             "scorer.share_projections compares words as parts of spans, so transforms must be []",
         ),
+        (
+            "plain",
+            ("transforms=[{kind='bottleneck'}, {kind='feed-forward'}]",),
+            "transforms have a 'bottleneck' before others, but what it draws goes to the scorer: legal is "
+            "one, as the last",
+        ),
+        (
+            "joint-ib",
+            ("transforms=[{kind='bottleneck'}, {kind='bottleneck'}]",),
+            "transforms have a 'bottleneck' before others, but what it draws goes to the scorer: legal is "
+            "one, as the last",
+        ),
+        (
+            "binder",
+            (NARROW,),
+            "a 'bottleneck' draws vectors around a mean, but the scorer 'bi-encoder' looks at their angles "
+            "alone: legal are the scorers 'softmax' and 'sigmoid'",
+        ),
+        (
+            "plain",
+            (*TAGGED, "auxiliaries.span_vae={}"),
+            "auxiliaries.span_vae rewrites spans, but scorer.kind is 'none': there are none",
+        ),
+        (
+            "joint-ib",
+            ("scorer.smoothing=0.1",),
+            "unknown setting 'scorer.smoothing'; legal here are dropout, hidden, kind, reduction, threshold",
+        ),
     ],
     ids=[
         "joint without positions",
@@ -126,6 +163,11 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
         "smoothing of a bi-encoder",
         "shared projections of a span Transformer",
         "shared projections and transforms",
+        "bottleneck before another transform",
+        "two bottlenecks",
+        "bottleneck of a bi-encoder",
+        "writer without spans",
+        "smoothing of a sigmoid",
     ],
 )
 def test_settings_are_refused_with_the_reason(recipe: str, changes: tuple[str, ...], message: str) -> None:
@@ -151,10 +193,76 @@ def test_settings_are_refused_with_the_reason(recipe: str, changes: tuple[str, .
         ("binder", ("candidates.pruning={keep=0.5}",)),
         ("plain", ("auxiliaries.tagger={}", "output=tags")),
         ("plain", ("auxiliaries.tagger={}",)),
+        ("plain", (NARROW,)),
+        ("plain", ("transforms=[{kind='bilstm'}, {kind='feed-forward'}, {kind='bottleneck'}]",)),
+        ("dspert", ("auxiliaries.span_vae={}",)),
+        ("binder", ("auxiliaries.span_vae={}",)),
+        ("bundling", ("auxiliaries.span_vae={}",)),
+        ("joint-ib", ("candidates.pruning={}",)),
+        ("joint-ib", ("auxiliaries.tagger={}",)),
     ],
 )
 def test_what_can_work_together_is_accepted(recipe: str, changes: tuple[str, ...]) -> None:
     load_settings(recipe, changes)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "part", "changes"),
+    [
+        ("bundling", "auxiliaries.tagger", ("objective.convex=false", "objective.weights.tags=0")),
+        ("joint-ib", "auxiliaries.span_vae", ()),
+        ("dspert/pruned", "candidates.pruning", ()),
+    ],
+)
+def test_false_switches_a_part_off(recipe: str, part: str, changes: tuple[str, ...]) -> None:
+    table, name = part.split(".")
+    on, off = (load_settings(recipe, [*changes, *more]) for more in ((), (f"{part}=false",)))
+    assert getattr(getattr(on, table), name) is not None
+    assert getattr(getattr(off, table), name) is None
+    assert off == on.model_copy(update={table: getattr(on, table).model_copy(update={name: None})})
+
+
+@pytest.mark.parametrize("part", ["auxiliaries.tagger", "auxiliaries.span_vae", "candidates.pruning"])
+def test_true_is_no_part(part: str) -> None:
+    with pytest.raises(SettingsError, match=f"setting '{part}' is True: Input should be a valid dictionary"):
+        load_settings("joint-ib", [f"{part}=true"])
+
+
+WRITER = "auxiliaries.span_vae={latent=8, hidden=16, word_size=8, synonyms=['corpus']}"
+SMALL_NARROW = "transforms=[{kind='bottleneck', hidden=[16], size=8, samples=2}]"
+MIXES = {
+    "dspert and a writer": ("dspert", (WRITER,), {"spans"} | WRITTEN),
+    "plain and a bottleneck": ("plain", (SMALL_NARROW, "representation.size=16"), {"spans", "compression"}),
+    "joint-ib and a tagger": (
+        "joint-ib",
+        (WRITER, SMALL_NARROW, "representation.size=16", "auxiliaries.tagger={kind='crf'}"),
+        {"spans", "compression", "tags"} | WRITTEN,
+    ),
+}
+
+
+@pytest.mark.parametrize(("recipe", "changes", "terms"), MIXES.values(), ids=MIXES)
+def test_a_mix_of_parts_trains_and_is_saved_without_its_writer(
+    tiny_encoder: str, tmp_path: Path, recipe: str, changes: tuple[str, ...], terms: set[str]
+) -> None:
+    small = [f"encoder.name={tiny_encoder}", "windows.pieces=64", "windows.overlap=6", "training.epochs=1"]
+    small += ["candidates.width_limit=2", "training.batch_windows=3"]
+    recorder = Recorder()
+    result = train(
+        load_settings(recipe, [*small, *changes]),
+        train=making.with_concepts(making.documents(12)),
+        dev=making.documents(2, prefix="dev"),
+        out=tmp_path / "run",
+        watcher=recorder,
+    )
+    network = recorder.setup.model.network
+    assert network.terms == terms
+    for role, named in network.roles().items():
+        assert any(not torch.equal(parameter, recorder.fresh[name]) for name, parameter in named), role
+    assert all(bool(parameter.isfinite().all()) for parameter in network.parameters())
+    assert artifact.load(result.folder / "model").network.state_dict().keys() == {
+        name for name in recorder.fresh if not name.startswith("writer.")
+    }
 
 
 @pytest.mark.parametrize("changes", [TAGGED, ("auxiliaries.tagger={}", "output=tags")])

@@ -68,7 +68,9 @@ RULES = {
     "perturbing": rule("text errors"),
     "reporting": rule("text errors corpora evaluation", "numpy", later_packages=True),
     "analysis": rule(
-        "text errors batches parts predicting evaluation artifact", "numpy torch", later_packages=True
+        "text errors batches lexicons parts predicting evaluation artifact",
+        "numpy torch",
+        later_packages=True,
     ),
     "labels.py": rule("text descriptions errors"),
     "errors.py": rule(),

@@ -95,9 +95,9 @@ class TrainedModel:
         """This model, also looking for types that it was not trained on, by name and description."""
         labels = self.labels.with_types(descriptions)
         network = with_types(self.network, labels, self.pieces)
-        # A tagger has no tag for a new type, so it stays behind.
+        # A tagger has no tag for a new type, and a writer finds none: both stay behind.
         settings = self.settings.model_copy(update={"auxiliaries": AuxiliarySettings(), "output": "spans"})
-        return replace(self, network=network, labels=labels, settings=settings)
+        return replace(self, network=network, labels=labels, settings=settings, vocabulary=Vocabulary())
 
     def for_use(self) -> TrainedModel:
         """This model without a writer, which finds no entities, unless its settings keep it."""
@@ -175,9 +175,9 @@ def load(folder: str | Path) -> TrainedModel:
         network = build(settings, encoder, labels=labels, pieces=pieces, vocabulary=len(vocabulary))
         network.load_state_dict(weights)
         calibration, thresholds = _stored_calibration(description, folder / "spanwright.json")
-    except SpanwrightError:
-        raise
     except Exception as error:  # a stranger's files can be wrong in any way: one clear error for all of them
+        if isinstance(error, SpanwrightError) and str(folder) in str(error):
+            raise
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(f"{folder}: not a model that can be loaded: {reason}") from error
     facts = description.get("facts", {})

@@ -87,7 +87,7 @@ class TrainingSettings(BaseModel):
     accumulate: int = Field(default=1, ge=1)
     """Batches whose gradients are added before a step."""
     patience: int | None = Field(default=None, ge=1)
-    """Epochs without a better dev F1 after which training stops; never when None."""
+    """Epochs without a better dev F1, behind all phases, after which training stops; never when None."""
     checkpoint_steps: int | None = Field(default=None, ge=1)
     """Steps between checkpoints; only behind each epoch when None."""
 

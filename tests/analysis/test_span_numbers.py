@@ -29,6 +29,7 @@ def sample(*, spans: int = 24, thresholds: bool = False, seed: int = 0) -> SpanS
     return SpanSample(
         types=TYPES,
         vectors=vectors,
+        evidence=None,
         type=random.integers(NONE, 2, spans),
         scores=random.normal(size=(spans, 3)).astype(np.float32),
         thresholds=random.normal(size=(7, 3)).astype(np.float32) if thresholds else None,
@@ -206,7 +207,7 @@ def test_vectors_of_one_number_have_one_component() -> None:
 
 def test_projections_judge_types_alone_and_together_with_no_entity() -> None:
     made = sample()
-    found = project(made, seed=1)
+    found = project(made.vectors, made, seed=1)
     assert list(found) == ["vectors", "pca", "t-sne"]
     assert [each.points.shape for each in found.values()] == [(24, 5), (24, 2), (24, 2)]
     entities = made.is_entity
@@ -215,14 +216,16 @@ def test_projections_judge_types_alone_and_together_with_no_entity() -> None:
 
 
 def test_the_seed_decides_the_layout() -> None:
-    first, again, other = (project(sample(), seed=seed)["t-sne"].points for seed in (1, 1, 2))
+    made = sample()
+    first, again, other = (project(made.vectors, made, seed=seed)["t-sne"].points for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert not np.allclose(first, other)
 
 
 def test_very_few_spans_are_laid_out_by_their_components() -> None:
-    points = project(sample(spans=3))["t-sne"].points
-    np.testing.assert_array_equal(points, principal_components(sample(spans=3).vectors))
+    made = sample(spans=3)
+    points = project(made.vectors, made)["t-sne"].points
+    np.testing.assert_array_equal(points, principal_components(made.vectors))
 
 
 @pytest.mark.parametrize(("module", "package"), [("sklearn", "scikit-learn"), ("matplotlib", "matplotlib")])
@@ -233,4 +236,4 @@ def test_a_missing_package_is_named_with_the_extra(
     with pytest.raises(
         MissingExtraError, match=rf"'{package}', which is not installed.*spanwright\[report\]"
     ):
-        project(sample())
+        project(sample().vectors, sample())

@@ -14,19 +14,27 @@ import tiny
 from spanwright.analysis import collect_spans
 from spanwright.analysis.spans import NEAR, NONE, SpanSample, templates
 from spanwright.artifact import TrainedModel
+from spanwright.batches.batch import Spans
 from spanwright.batches.prepare import gold_words, prepare
 from spanwright.errors import InputError
 from spanwright.parts.scorers.bi_encoder import BiEncoder, Comparisons
+from spanwright.parts.scorers.sigmoid import Sigmoid
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document, Entity
 
 DOCUMENTS = making.documents(5)
 BI_ENCODER = {"kind": "bi-encoder", "types": "keywords"}
+BOTTLENECK = ({"kind": "bottleneck", "hidden": (12,), "size": 6},)
+MODELS: dict[str, dict[str, object]] = {
+    "softmax": {},
+    "bi-encoder": {"scorer": BI_ENCODER},
+    "sigmoid behind a bottleneck": {"scorer": {"kind": "sigmoid"}, "transforms": BOTTLENECK},
+}
 
 
-@pytest.fixture(scope="module", params=["softmax", "bi-encoder"])
+@pytest.fixture(scope="module", params=MODELS)
 def model(request: pytest.FixtureRequest) -> TrainedModel:
-    return tiny.model() if request.param == "softmax" else tiny.model(scorer=BI_ENCODER)
+    return tiny.model(**MODELS[request.param])
 
 
 class Candidate(NamedTuple):
@@ -37,6 +45,11 @@ class Candidate(NamedTuple):
     vector: np.ndarray
     scores: np.ndarray
     types: list[int]
+    evidence: np.ndarray
+
+
+def alone(spans: Spans, span: int) -> Spans:
+    return Spans(*(column[span : span + 1] for column in (spans.window, spans.first, spans.last)))
 
 
 @torch.inference_mode()
@@ -54,13 +67,16 @@ def candidates(model: TrainedModel) -> list[Candidate]:
         for span in range(len(batch.spans)):
             if isinstance(scores, Comparisons):
                 own = scores.spans.similarity[span]
+            elif scores.shape[1] == len(model.labels):
+                own = scores[span]
             else:
                 own = scores[span, 1:] - scores[span, 0]
             window = int(batch.spans.window[span])
             words = set(range(int(batch.spans.first[span]), int(batch.spans.last[span]) + 1))
             types = [int(t) for s, t in zip(batch.golds.span, batch.golds.type, strict=True) if s == span]
             place = (int(batch.document[window]), int(batch.word_offset[window]))
-            found.append(Candidate(place, words, vectors.spans[span].numpy(), own.numpy(), types))
+            evidence = head.representation.evidence(states, alone(batch.spans, span))[0].numpy()
+            found.append(Candidate(place, words, vectors.spans[span].numpy(), own.numpy(), types, evidence))
     return found
 
 
@@ -85,6 +101,48 @@ def test_vectors_types_and_scores_belong_together(model: TrainedModel) -> None:
         np.testing.assert_allclose(same.vector, vector, atol=1e-4)
         np.testing.assert_allclose(same.scores, scores, atol=1e-3)
         assert type_ in (same.types or [NONE])
+
+
+def test_models_with_transforms_show_what_their_vectors_were_before() -> None:
+    model = tiny.model(**MODELS["sigmoid behind a bottleneck"])
+    sample = collect_spans(model, DOCUMENTS, spans=20)
+    every = candidates(model)
+    table = np.stack([each.vector for each in every])
+    assert sample.evidence is not None
+    assert sample.evidence.shape == (40, 32 + 32 + 4)
+    assert sample.vectors.shape == (40, 6)
+    for vector, evidence in zip(sample.vectors, sample.evidence, strict=True):
+        same = every[int(np.abs(table - vector).max(axis=1).argmin())]
+        np.testing.assert_allclose(same.evidence, evidence, atol=1e-4)
+
+
+def test_models_without_transforms_have_no_stage_before() -> None:
+    assert collect_spans(tiny.model(), DOCUMENTS, spans=4).evidence is None
+
+
+def set_thresholds(model: TrainedModel, *probabilities: float) -> None:
+    assert model.network.spans is not None
+    scorer = model.network.spans.scorer
+    assert isinstance(scorer, Sigmoid)
+    assert scorer.tuned is not None
+    scorer.tuned.copy_(torch.tensor(probabilities))
+
+
+def test_scores_of_a_sigmoid_with_tuned_thresholds_are_above_0_where_entities_are_found() -> None:
+    model = tiny.model(scorer={"kind": "sigmoid", "threshold": "tuned"})
+    plain = collect_spans(model, DOCUMENTS, spans=50).scores
+    set_thresholds(model, 0.9, 0.2)
+    tuned = collect_spans(model, DOCUMENTS, spans=50).scores
+    probabilities = 1 / (1 + np.exp(-plain.astype(np.float64)))
+    np.testing.assert_array_equal(tuned > 0, probabilities > [0.9, 0.2])
+    assert ((tuned > 0) != (plain > 0)).any(axis=0).all()
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.0])
+def test_scores_are_finite_where_all_or_no_spans_exceed_the_threshold(threshold: float) -> None:
+    model = tiny.model(scorer={"kind": "sigmoid", "threshold": "tuned"})
+    set_thresholds(model, threshold, threshold)
+    assert np.isfinite(collect_spans(model, DOCUMENTS, spans=50).scores).all()
 
 
 def test_overlaps_and_cosines_equal_naive_loops(model: TrainedModel) -> None:
@@ -142,6 +200,13 @@ def test_the_templates_of_a_softmax_are_the_rows_of_its_last_layer() -> None:
     assert vectors.shape == (3, 12)
     weights = model.network.state_dict()["spans.scorer.layers.3.weight"]
     np.testing.assert_array_equal(vectors, weights)
+
+
+def test_the_templates_of_a_sigmoid_are_those_of_types_alone() -> None:
+    model = tiny.model(scorer={"kind": "sigmoid"})
+    names, vectors = templates(model)
+    assert names == ("Cell", "Gene")
+    np.testing.assert_array_equal(vectors, model.network.state_dict()["spans.scorer.layers.0.weight"])
 
 
 @pytest.mark.parametrize("changes", [{}, {"share_projections": True}, {"types": "atomic"}])

@@ -1,4 +1,4 @@
-"""`spanwright inspect spans`: pictures and numbers of softmax and bi-encoder models."""
+"""`spanwright inspect spans`: pictures and numbers of models with each kind of scorer."""
 
 from __future__ import annotations
 
@@ -12,12 +12,17 @@ import making
 import tiny
 from spanwright import artifact
 from spanwright.corpora.files import write
+from spanwright.reporting import read_picture
 
 PICTURES = ("overlaps", "classes", "templates", "projections", "scores")
 FILES = {*(f"{name}.png" for name in PICTURES), "figures.json"}
 MODELS = {
     "softmax": {},
     "bi-encoder": {"scorer": {"kind": "bi-encoder", "types": "keywords"}},
+    "sigmoid": {
+        "scorer": {"kind": "sigmoid"},
+        "transforms": [{"kind": "bottleneck", "hidden": (12,), "size": 6}],
+    },
     "tagger": {
         "scorer": {"kind": "none"},
         "auxiliaries": {"tagger": {}},
@@ -37,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.parametrize("name", ["softmax", "bi-encoder"])
+@pytest.mark.parametrize("name", ["softmax", "bi-encoder", "sigmoid"])
 def test_pictures_numbers_and_a_table_are_written(name: str, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "spans"
     done = run("inspect", "spans", folder / name, folder / "gold.jsonl", "--out", out, "--spans", 20)
@@ -46,11 +51,29 @@ def test_pictures_numbers_and_a_table_are_written(name: str, folder: Path, tmp_p
     assert all((out / f"{each}.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n") for each in PICTURES)
     figures = json.loads((out / "figures.json").read_text(encoding="utf-8"))
     assert (figures["entities"], figures["other_spans"]) == (20, 20)
-    assert (figures["scores"]["Gene"]["thresholds"] is None) == (name == "softmax")
-    assert (figures["templates"]["against_none"] is None) == (name == "bi-encoder")
+    assert (figures["scores"]["Gene"]["thresholds"] is None) == (name != "bi-encoder")
+    assert (figures["templates"]["against_none"] is None) == (name != "softmax")
+    assert list(figures["projections_before"]) == (list(figures["projections"]) if name == "sigmoid" else [])
     assert "20 entities and 20 other spans" in done.stdout
     assert f"{figures['classes']['within']:.3f}" in done.stdout
     assert "$[x]$: an entity scores above another span" in done.stdout
+
+
+def test_clusters_before_and_after_a_bottleneck_are_told(folder: Path, tmp_path: Path) -> None:
+    call = ("inspect", "spans", folder / "sigmoid", folder / "gold.jsonl", "--out", tmp_path, "--spans", 20)
+    done = run(*call)
+    assert done.code == 0, done.stderr
+    figures = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
+    before, after = figures["projections_before"], figures["projections"]
+    assert before["vectors"] != after["vectors"]
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in done.stdout.splitlines()]
+    for space in ("vectors", "pca", "t-sne"):
+        for stage, found in ((" before transforms", before), (" after transforms", after)):
+            silhouette = f"{found[space]['types']['silhouette']:.3f}"
+            assert [f"{space}{stage}: silhouette of types", silhouette] in rows
+    width, height = read_picture(tmp_path / "projections.png", "").size
+    # Two rows of planes, where other models have one.
+    assert height > 0.7 * width
 
 
 def test_the_same_seed_gives_the_same_numbers(folder: Path, tmp_path: Path) -> None:

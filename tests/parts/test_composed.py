@@ -41,27 +41,42 @@ def composed(ingredients: Sequence[Ingredient] = ALL, **choices: object) -> Comp
     return Composed(settings, state_width=WIDTH, width_limit=LIMIT).double()
 
 
+def side_by_side(part: Composed, words: dict[str, Tensor], width: int) -> Tensor:
+    """(evidence size,): the ingredients of one span."""
+    words = words if "width" not in part.ingredients else words | {"width": part.widths.weight[width - 1]}
+    return torch.cat([words[name] for name in part.ingredients])
+
+
 def concatenated(part: Composed, words: dict[str, Tensor], width: int) -> Tensor:
     """(size,): the vector of one span from the states of its ingredients."""
-    words = words if "width" not in part.ingredients else words | {"width": part.widths.weight[width - 1]}
-    linear: Tensor = part.projection.linear(torch.cat([words[name] for name in part.ingredients]))
+    linear: Tensor = part.projection.linear(side_by_side(part, words, width))
     return linear.clamp(min=0) if part.rectify else linear
 
 
-def naive_spans(part: Composed, given_states: WordStates, candidates: Spans) -> Tensor:
-    rows = [torch.zeros(0, SIZE, dtype=torch.float64)]
+def naive_evidence(part: Composed, given_states: WordStates, candidates: Spans) -> Tensor:
+    """(spans, evidence size): the ingredients of each span, span by span."""
+    rows = [torch.zeros(0, part.evidence_size, dtype=torch.float64)]
     columns = (candidates.window.tolist(), candidates.first.tolist(), candidates.last.tolist())
     for window, first, last in zip(*columns, strict=True):
-        inside = given_states.start[first : last + 1]
-        words = {
-            "first": given_states.start[first],
-            "last": given_states.end[last],
-            "max": inside.max(dim=0).values,
-            "mean": inside.mean(dim=0),
-            "anchor": given_states.anchor[window],
-        }
-        rows.append(concatenated(part, words, last - first + 1)[None])
+        words = words_of(given_states, window, first, last)
+        rows.append(side_by_side(part, words, last - first + 1)[None])
     return torch.cat(rows)
+
+
+def words_of(given_states: WordStates, window: int, first: int, last: int) -> dict[str, Tensor]:
+    inside = given_states.start[first : last + 1]
+    return {
+        "first": given_states.start[first],
+        "last": given_states.end[last],
+        "max": inside.max(dim=0).values,
+        "mean": inside.mean(dim=0),
+        "anchor": given_states.anchor[window],
+    }
+
+
+def naive_spans(part: Composed, given_states: WordStates, candidates: Spans) -> Tensor:
+    linear: Tensor = part.projection.linear(naive_evidence(part, given_states, candidates))
+    return linear.clamp(min=0) if part.rectify else linear
 
 
 def naive_null(part: Composed, given_states: WordStates) -> Tensor:
@@ -106,6 +121,19 @@ def test_any_windows_and_spans_equal_a_naive_loop_over_spans(
 ) -> None:
     counts, candidates = drawn
     assert_equals_naive(composed(ingredients), states(counts), candidates)
+
+
+@given(ragged(), st.sampled_from(SUBSETS).flatmap(st.permutations))
+def test_evidence_is_the_ingredients_side_by_side(
+    drawn: tuple[list[int], Spans], ingredients: list[Ingredient]
+) -> None:
+    counts, candidates = drawn
+    part, given_states = composed(ingredients, dropout=0.5), states(counts)
+    made, naive = part.evidence(given_states, candidates), naive_evidence(part, given_states, candidates)
+    assert made.shape == (len(candidates), part.evidence_size)
+    torch.testing.assert_close(made, naive)
+    if len(candidates):
+        torch.testing.assert_close(*(gradients(part, given_states, each) for each in (made, naive)))
 
 
 @pytest.mark.parametrize("counts", [(1,), (5,)], ids=["one word", "several words"])

@@ -148,6 +148,25 @@ def ragged(draw: st.DrawFn) -> tuple[list[int], Spans]:
     return counts, spans_of(draw(chosen))
 
 
+@pytest.mark.parametrize("depth", [0, 2])
+def test_evidence_of_some_spans_is_what_they_have_among_all_spans(depth: int) -> None:
+    counts, part, every = (4, 1, 5), part_of(backbone(), depth, chunk=4), every_span((4, 1, 5), LIMIT)
+    given_states, chosen = states_of(counts, depth), [len(every) - 1, 0, 7, 2, 12]
+    found = part.evidence(given_states, spans_of([every[position] for position in chosen]))
+    assert found.shape == (5, part.evidence_size)
+    torch.testing.assert_close(found, part(given_states, spans_of(every)).spans[chosen])
+
+
+@pytest.mark.parametrize("chosen", [[], [(0, 2, 2)]], ids=["no span", "one word"])
+@pytest.mark.parametrize("depth", [0, 2])
+def test_evidence_of_no_span_and_of_single_words_is_theirs(
+    depth: int, chosen: list[tuple[int, int, int]]
+) -> None:
+    given_states = states_of((4,), depth)
+    found = part_of(backbone(), depth).evidence(given_states, spans_of(chosen))
+    assert torch.equal(found, given_states.start[[first for _, first, _ in chosen]])
+
+
 @profile(max_examples=15)
 @given(ragged(), st.integers(1, 6))
 def test_any_spans_in_any_chunks_equal_a_naive_loop(drawn: tuple[list[int], Spans], chunk: int) -> None:

@@ -13,9 +13,12 @@ from torch import Tensor
 
 from batching import every_span, spans_of
 from spanwright.batches.batch import Spans
+from spanwright.parts.representations.composed import Composed, ComposedSettings
 from spanwright.parts.representations.vectors import SpanVectors
+from spanwright.parts.states import WordStates
 from spanwright.parts.transforms.bilstm import BiLstm, BiLstmSettings
 from spanwright.parts.transforms.feed_forward import FeedForward, FeedForwardSettings
+from spanwright.parts.transforms.transformed import Transformed
 
 SIZE, HIDDEN, LIMIT = 4, 3, 4
 
@@ -126,3 +129,12 @@ def test_dropout_acts_in_training_only(part: BiLstm | FeedForward) -> None:
     assert not torch.equal(part(vectors, spans).spans, part(vectors, spans).spans)
     part.eval()
     assert torch.equal(part(vectors, spans).spans, part(vectors, spans).spans)
+
+
+def test_evidence_is_what_comes_before_all_transforms() -> None:
+    inner = Composed(ComposedSettings(size=SIZE), state_width=5, width_limit=LIMIT).double()
+    made = Transformed(inner, [bilstm()])
+    states = WordStates(*(torch.randn(rows, 5, dtype=torch.float64) for rows in (6, 6, 1)))
+    spans = spans_of([(0, 0, 2), (0, 3, 3)])
+    assert made.evidence_size == inner.evidence_size == 5 + 5 + 32 != made.size
+    assert torch.equal(made.evidence(states, spans), inner.evidence(states, spans))

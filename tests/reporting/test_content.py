@@ -89,10 +89,10 @@ def test_reliability_is_that_of_the_confidences() -> None:
 @pytest.mark.parametrize(
     ("confidences", "reason"),
     [
-        ((None, None), "its predictions have no confidences"),
-        ((0.5, None), "only 1 of its 2 predictions have a confidence"),
-        ((0.5, 17.0), "its confidences are not all between 0 and 1"),
-        ((0.5, float("nan")), "its confidences are not all between 0 and 1"),
+        ((None, None), "no prediction has a confidence"),
+        ((0.5, None), "only 1 of 2 predictions have a confidence"),
+        ((0.5, 17.0), "not all confidences are between 0 and 1"),
+        ((0.5, float("nan")), "not all confidences are between 0 and 1"),
     ],
 )
 def test_without_usable_confidences_the_reason_is_told(

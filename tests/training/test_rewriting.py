@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tiny
+from spanwright.batches.gold_spans import gold_spans
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import WindowPlan
 from spanwright.batches.vocabulary import END, PAD, Vocabulary
@@ -20,10 +21,10 @@ from spanwright.corpora.files import read
 from spanwright.errors import InputError
 from spanwright.labels import LabelSpace
 from spanwright.lexicons import Lexicon, Term, lexicon_from_documents, merge, read_lexicon
+from spanwright.lexicons.synonyms import Synonyms
 from spanwright.text import Document, Entity, words
 from spanwright.training.data import Split, prepare_split
-from spanwright.training.rewriting import Rewriting, gold_rewrites, gold_spans
-from spanwright.training.synonyms import Synonyms
+from spanwright.training.rewriting import Rewriting, gold_rewrites
 
 PIECES = PieceEncoder(tiny.tokenizer())
 PLAN = WindowPlan("document", 128, 8, 8)
@@ -164,7 +165,8 @@ def test_coverage_counts_spans_and_unknown_words() -> None:
 
 
 def test_references_are_the_synonyms_or_the_own_words() -> None:
-    spans = list(gold_spans(split_of(*DOCUMENTS), VOCABULARY, SYNONYMS))
+    split = split_of(*DOCUMENTS)
+    spans = list(gold_spans(split.documents, split.golds, VOCABULARY, SYNONYMS))
     assert [(span.document, span.first, span.last) for span in spans] == [
         (0, 1, 1),
         (0, 4, 4),

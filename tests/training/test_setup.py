@@ -1,8 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
+import numpy as np
 import pytest
+import torch
 
 import making
 import spanwright
@@ -80,6 +82,35 @@ def test_what_settings_leave_open_is_decided_from_the_data_and_the_encoder(tiny_
     assert settings.optimiser.learning_rates == {"encoder": 5e-5, "head": 0.5}
 
 
+def test_a_writer_learns_at_the_rate_of_the_head_unless_told_otherwise(tiny_encoder: str) -> None:
+    writer, told = "auxiliaries.span_vae={}", "optimiser.learning_rates={auxiliary=0.5}"
+    for changes, auxiliary in (((writer,), 1e-3), ((writer, told), 0.5)):
+        chosen = making.settings(tiny_encoder, "optimiser.learning_rates={}", *changes)
+        rates = resolve(chosen, TRAIN, 32).optimiser.learning_rates
+        assert rates == {"encoder": 2e-4, "head": 1e-3, "auxiliary": auxiliary}
+
+
+def test_terms_have_usual_weights_where_there_is_a_part_that_has_them(tiny_encoder: str) -> None:
+    def weights(*changes: str) -> dict[str, object]:
+        chosen, flat = making.settings(tiny_encoder, *changes), making.documents(2, flat=True)
+        return resolve(chosen, flat, 32).objective.model_dump()["weights"]
+
+    bottleneck = "transforms=[{kind='bottleneck'}]"
+    rising = {"kind": "linear", "start": 0.0, "end": 5e-4, "begin": 0.0, "finish": 1.0}
+    assert weights() == {}
+    assert weights(bottleneck) == {"compression": rising}
+    assert weights(bottleneck, "objective.weights.compression=0.1") == {"compression": 0.1}
+    assert weights(bottleneck, "scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags") == {}
+    assert weights("auxiliaries.span_vae={}").keys() == {"reconstruction", "reconstruction-divergence"}
+    assert weights("auxiliaries.span_vae={synonyms=['corpus']}").keys() == {
+        "reconstruction",
+        "reconstruction-divergence",
+        "synonyms",
+        "synonyms-divergence",
+    }
+    assert weights("auxiliaries.span_vae={}", "objective.weights.reconstruction=2")["reconstruction"] == 2
+
+
 def test_what_settings_say_is_not_decided_anew(tiny_encoder: str) -> None:
     chosen = making.settings(tiny_encoder, "candidates.width_limit=7", "decoding=flat")
     settings = resolve(chosen, TRAIN, 768)
@@ -124,3 +155,42 @@ def test_the_digest_changes_with_everything_that_training_reads(changes: dict[st
 
 def test_the_digest_is_the_same_for_equal_documents() -> None:
     assert digest([replace(DOCUMENT)]) == digest([DOCUMENT])
+
+
+WRITING = (
+    "candidates.negatives=2",
+    "auxiliaries.span_vae={synonyms=['corpus'], synonyms_per_mention=1, latent=4, hidden=8, word_size=4}",
+)
+
+
+def numbers(part: object) -> list[object]:
+    """All tensors of a batch, also of the parts in it, as lists."""
+    if isinstance(part, torch.Tensor):
+        return part.tolist()
+    return [numbers(getattr(part, field.name)) for field in fields(part)]
+
+
+def test_a_batch_depends_on_nothing_but_its_windows_and_its_draw(tiny_encoder: str) -> None:
+    documents = making.with_concepts(TRAIN)
+    setup = set_up(making.settings(tiny_encoder, *WRITING), documents, DEV, [])
+    before = torch.get_rng_state()
+    first = setup.batch(range(4), (1, 0, 0))
+    assert torch.equal(torch.get_rng_state(), before)
+    others = [setup.batch(range(4), (1, 0, number)) for number in range(1, 9)]
+    torch.manual_seed(99)
+    np.random.seed(99)
+    assert numbers(setup.batch(range(4), (1, 0, 0))) == numbers(first)
+    # Negatives and synonyms are drawn; golds and their own words are not.
+    assert len({str(numbers(batch.spans)) for batch in (first, *others)}) > 1
+    assert len({str(numbers(batch.rewrites)) for batch in (first, *others)}) > 1
+    assert {str(numbers(batch.rewrites.spans)) for batch in others} == {str(numbers(first.rewrites.spans))}
+
+
+def test_draws_of_negatives_and_of_synonyms_do_not_follow_each_other(tiny_encoder: str) -> None:
+    documents = making.with_concepts(TRAIN)
+    with_both = set_up(making.settings(tiny_encoder, *WRITING), documents, DEV, [])
+    all_spans = set_up(making.settings(tiny_encoder, *WRITING[1:]), documents, DEV, [])
+    for draw in range(3):
+        sampled, whole = (each.batch(range(4), (1, 0, draw)) for each in (with_both, all_spans))
+        assert len(sampled.spans) < len(whole.spans)
+        assert numbers(sampled.rewrites) == numbers(whole.rewrites)

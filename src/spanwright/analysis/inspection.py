@@ -31,7 +31,17 @@ class Inspection:
     classes: ClassCosines
     templates: TemplateAngles
     projections: dict[str, Projection]
+    """Of the vectors that the scorer gets."""
+    projections_before: dict[str, Projection]
+    """Of the same spans before all transforms (Joint-IB, Figure 2); empty for models without any."""
     scores: dict[str, TypeScores]
+
+    @property
+    def stages(self) -> dict[str, dict[str, Projection]]:
+        """The projections by what is to be added to their names."""
+        if not self.projections_before:
+            return {"": self.projections}
+        return {" before transforms": self.projections_before, " after transforms": self.projections}
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers for JSON, without the points."""
@@ -44,12 +54,17 @@ class Inspection:
             "overlaps": {name: asdict(cosines) for name, cosines in self.overlaps.items()},
             "classes": asdict(self.classes),
             "templates": asdict(self.templates),
-            "projections": {
-                name: {"types": asdict(found.types), "types_and_none": asdict(found.types_and_none)}
-                for name, found in self.projections.items()
-            },
+            "projections": _clusters(self.projections),
+            "projections_before": _clusters(self.projections_before),
             "scores": {name: asdict(found) for name, found in self.scores.items()},
         }
+
+
+def _clusters(projections: dict[str, Projection]) -> dict[str, Any]:
+    return {
+        name: {"types": asdict(found.types), "types_and_none": asdict(found.types_and_none)}
+        for name, found in projections.items()
+    }
 
 
 def inspect_spans(
@@ -64,6 +79,7 @@ def inspect_spans(
         overlaps=overlap_cosines(sample),
         classes=class_cosines(sample),
         templates=template_angles(sample),
-        projections=project(sample, seed=seed),
+        projections=project(sample.vectors, sample, seed=seed),
+        projections_before={} if sample.evidence is None else project(sample.evidence, sample, seed=seed),
         scores=score_distributions(sample),
     )

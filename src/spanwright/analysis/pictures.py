@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spanwright.analysis.inspection import Inspection
-from spanwright.analysis.projections import check_packages
+from spanwright.analysis.projections import Projection, check_packages
 from spanwright.analysis.spans import NO_ENTITY, NONE, SpanSample
 from spanwright.analysis.summaries import Summary
 
@@ -104,19 +104,24 @@ def _heat_map(
 
 
 def _draw_projections(inspection: Inspection) -> Any:
-    """Spans in two planes, coloured by class."""
-    figure = _figure(13, 5.5)
-    for axes, name in zip(figure.subplots(1, 2), ("pca", "t-sne"), strict=True):
-        projection = inspection.projections[name]
-        for label, mask, colour in _coloured(inspection.sample):
-            axes.scatter(*projection.points[mask].T, s=8, label=label, color=colour, alpha=0.7)
+    """Spans in two planes, coloured by class; with transforms a row for each, before and after them."""
+    stages = inspection.stages
+    panels = [(f"{name}{stage}", found[name]) for name in ("pca", "t-sne") for stage, found in stages.items()]
+    figure = _figure(13, 5.5 * len(stages))
+    for axes, (title, projection) in zip(figure.subplots(len(stages), 2).flat, panels, strict=True):
+        _draw_projection(axes, projection, inspection.sample)
         clusters = projection.types if projection.types.purity is not None else projection.types_and_none
         axes.set_title(
-            f"{name}: silhouette {_number(clusters.silhouette)}, purity {_number(clusters.purity)}"
+            f"{title}: silhouette {_number(clusters.silhouette)}, purity {_number(clusters.purity)}"
         )
-        axes.set(xticks=[], yticks=[])
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside right center", fontsize=8)
     return figure
+
+
+def _draw_projection(axes: Any, projection: Projection, sample: SpanSample) -> None:
+    for label, mask, colour in _coloured(sample):
+        axes.scatter(*projection.points[mask].T, s=8, label=label, color=colour, alpha=0.7)
+    axes.set(xticks=[], yticks=[])
 
 
 def _coloured(sample: SpanSample) -> list[tuple[str, Any, Any]]:
@@ -153,8 +158,13 @@ def _draw_scores(inspection: Inspection) -> Any:
         _draw_limit(axes, inspection.scores[name].thresholds)
         axes.set_title(_plain([name])[0])
         axes.legend(fontsize=8)
-    axes.set_xlabel("score of the type above no entity" if sample.thresholds is None else "similarity")
+    axes.set_xlabel("similarity" if sample.thresholds is not None else _score_name(sample))
     return figure
+
+
+def _score_name(sample: SpanSample) -> str:
+    """What a score is that has its limit at 0."""
+    return f"logit above that of {NO_ENTITY if len(sample.classes) > len(sample.types) else 'the threshold'}"
 
 
 def _draw_limit(axes: Any, thresholds: Summary | None) -> None:

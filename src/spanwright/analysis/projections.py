@@ -48,13 +48,13 @@ def check_packages() -> None:
             raise MissingExtraError("an analysis of span vectors", package, "report")
 
 
-def project(sample: SpanSample, *, seed: int = 0) -> dict[str, Projection]:
-    """The vectors themselves, their two principal components, and their layout by t-SNE."""
+def project(vectors: Floats, sample: SpanSample, *, seed: int = 0) -> dict[str, Projection]:
+    """Vectors of a sample's spans, (spans, size): themselves, two principal components, layout by t-SNE."""
     check_packages()
     spaces = {
-        "vectors": sample.vectors,
-        "pca": principal_components(sample.vectors),
-        "t-sne": neighbour_layout(sample.vectors, seed),
+        "vectors": vectors,
+        "pca": principal_components(vectors),
+        "t-sne": neighbour_layout(vectors, seed),
     }
     return {name: _judged(points, sample) for name, points in spaces.items()}
 

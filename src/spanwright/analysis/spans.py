@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,22 +12,28 @@ import torch
 from torch import nn
 
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Batch
+from spanwright.batches.batch import Batch, Spans
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import gold_words, prepare
 from spanwright.errors import InputError
 from spanwright.parts.model import SpanHead
 from spanwright.parts.scorers.bi_encoder import BiEncoder, Comparisons
+from spanwright.parts.scorers.sigmoid import Sigmoid
+from spanwright.parts.states import WordStates
+from spanwright.parts.transforms.transformed import Transformed
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 
 Floats = npt.NDArray[np.float32]
+Columns = Sequence[npt.NDArray[Any]]
 
 NONE = -1
 """The type of spans that are no entity."""
 NO_ENTITY = "no entity"
 NEAR = 5
 """Words that a neighbour of an entity may be away from it."""
+_CERTAIN = 1e-7
+"""A threshold this near to 0 or 1 counts as this far from it, as its logit would be infinite."""
 _CHUNK = 16
 """Documents that are looked at together; the search ends behind the chunk that brings enough entities."""
 
@@ -39,12 +45,14 @@ class SpanSample:
     types: tuple[str, ...]
     """The types of the model."""
     vectors: Floats
-    """(spans, size): the vectors that the scorer gets."""
+    """(spans, size): the vectors that the scorer gets; those of a bottleneck are its means."""
+    evidence: Floats | None
+    """(spans, evidence size): what these were before all transforms; None for models without any."""
     type: Integers
     """(spans,): the gold type id, or `NONE`. A span with two types is there twice."""
     scores: Floats
-    """(spans, types): with a bi-encoder the similarity to each type, else the logit of each type above that
-    of no entity."""
+    """(spans, types): with a bi-encoder the similarity to each type, else the logit of each type above its
+    limit, which is the logit of no entity or, where there is no such class, that of the threshold."""
     thresholds: Floats | None
     """(windows, types): what the scores of a bi-encoder are compared with."""
     overlap: Floats
@@ -96,12 +104,15 @@ class _Draw:
         self._keys = np.zeros(0)
         self.columns: list[npt.NDArray[Any]] = []
 
-    def add(self, *columns: npt.NDArray[Any]) -> None:
-        """Let rows pass by, given as columns of one length."""
-        keys = np.concatenate([self._keys, self._random.random(len(columns[0]))])
+    def add(self, rows: int, columns: Callable[[Integers], Columns]) -> None:
+        """Let rows pass by; `columns` makes those of the chosen rows, as most rows are never looked at."""
+        known = len(self._keys)
+        keys = np.concatenate([self._keys, self._random.random(rows)])
         kept = np.sort(np.argsort(keys)[: self._size])
-        before = self.columns or [column[:0] for column in columns]
-        self.columns = [np.concatenate(pair)[kept] for pair in zip(before, columns, strict=True)]
+        new = columns(kept[kept >= known] - known)
+        before = self.columns or [column[:0] for column in new]
+        stay = kept[kept < known]
+        self.columns = [np.concatenate([old[stay], more]) for old, more in zip(before, new, strict=True)]
         self._keys = keys[kept]
 
 
@@ -111,6 +122,7 @@ class _Collector:
     def __init__(self, model: TrainedModel, spans: int, random: np.random.Generator) -> None:
         self._model = model
         self._head = _span_head(model)
+        self._is_transformed = isinstance(self._head.representation, Transformed)
         self._entities, self._others, self._thresholds = (_Draw(spans, random) for _ in range(3))
         self._pairs: list[npt.NDArray[np.float32]] = []
         self._documents = 0
@@ -127,15 +139,28 @@ class _Collector:
         self._documents += len(documents)
 
     def _look_at_batch(self, batch: Batch) -> None:
-        vectors, scores, thresholds = _vectors_and_scores(self._model, self._head, batch)
+        moved = batch.to(self._model.network.device)
+        states = self._model.network.encoder(moved)
+        vectors, scores, thresholds = _vectors_and_scores(self._head, states, moved)
         gold, type_ = batch.golds.span.numpy(), batch.golds.type.numpy()
         other = np.setdiff1d(np.arange(len(vectors)), gold)
-        self._entities.add(vectors[gold], type_, scores[gold])
-        self._others.add(vectors[other], np.full(len(other), NONE), scores[other])
+
+        def columns(spans: Integers, types: Integers) -> Columns:
+            evidence = (self._evidence(states, moved.spans, spans),) if self._is_transformed else ()
+            return vectors[spans], types, scores[spans], *evidence
+
+        self._entities.add(len(gold), lambda rows: columns(gold[rows], type_[rows]))
+        self._others.add(len(other), lambda rows: columns(other[rows], np.full(len(rows), NONE)))
         if thresholds is not None:
-            self._thresholds.add(thresholds)
-        self._pairs += [_near_pairs(batch, vectors, span) for span in np.unique(gold).tolist()]
+            self._thresholds.add(len(thresholds), lambda rows: (thresholds[rows],))
+        self._pairs += [_near_pairs(batch.spans, vectors, span) for span in np.unique(gold).tolist()]
         self.found += len(gold)
+
+    def _evidence(self, states: WordStates, spans: Spans, positions: Integers) -> Floats:
+        """(positions, evidence size): what the vectors of some spans are before all transforms."""
+        at = torch.from_numpy(positions).to(spans.first.device)
+        chosen = Spans(*(column[at] for column in (spans.window, spans.first, spans.last)))
+        return _array(self._head.representation.evidence(states, chosen))
 
     def sample(self) -> SpanSample:
         """What was found."""
@@ -146,12 +171,13 @@ class _Collector:
                 f"model; legal are documents with entities of its types: {', '.join(types)}"
             )
         columns = zip(self._entities.columns, self._others.columns, strict=True)
-        vectors, type_, scores = (np.concatenate(pair) for pair in columns)
+        vectors, type_, scores, *evidence = (np.concatenate(pair) for pair in columns)
         overlap, cosine = np.concatenate(self._pairs).T
         classes, template_vectors = templates(self._model)
         return SpanSample(
             types=types,
             vectors=vectors,
+            evidence=evidence[0] if evidence else None,
             type=type_,
             scores=scores,
             thresholds=self._thresholds.columns[0] if self._thresholds.columns else None,
@@ -173,22 +199,23 @@ def _span_head(model: TrainedModel) -> SpanHead:
 
 
 def _vectors_and_scores(
-    model: TrainedModel, head: SpanHead, batch: Batch
+    head: SpanHead, states: WordStates, batch: Batch
 ) -> tuple[Floats, Floats, Floats | None]:
     """(spans, size), (spans, types) and, with a bi-encoder, (windows, types): vectors, scores, thresholds."""
-    batch = batch.to(model.network.device)
-    states = model.network.encoder(batch)
     vectors = head.representation(states, batch.spans)
     scores = head.scorer(vectors, states, batch)
     if isinstance(scores, Comparisons):
         compared = scores.spans
         return _array(vectors.spans), _array(compared.similarity), _array(compared.threshold)
+    if isinstance(head.scorer, Sigmoid):
+        tuned = head.scorer.tuned
+        limits = 0.0 if tuned is None else tuned.logit(eps=_CERTAIN)
+        return _array(vectors.spans), _array(scores - limits), None
     return _array(vectors.spans), _array(scores[:, 1:] - scores[:, :1]), None
 
 
-def _near_pairs(batch: Batch, vectors: Floats, span: int) -> npt.NDArray[np.float32]:
+def _near_pairs(spans: Spans, vectors: Floats, span: int) -> npt.NDArray[np.float32]:
     """(pairs, 2): overlap and cosine of an entity with each other candidate of its window that is near."""
-    spans = batch.spans
     window, first, last = (column.numpy() for column in (spans.window, spans.first, spans.last))
     shared = np.minimum(last, last[span]) - np.maximum(first, first[span]) + 1
     # Below zero, shared words are words between the two.
@@ -209,7 +236,8 @@ def templates(model: TrainedModel) -> tuple[tuple[str, ...], Floats]:
         return model.labels.types, _array(scorer.type_projections["spans"](scorer.source()))
     last = scorer.layers[-1]
     assert isinstance(last, nn.Linear)
-    return (NO_ENTITY, *model.labels.types), _array(last.weight)
+    none = () if isinstance(scorer, Sigmoid) else (NO_ENTITY,)
+    return (*none, *model.labels.types), _array(last.weight)
 
 
 def unit_vectors(vectors: Floats) -> Floats:

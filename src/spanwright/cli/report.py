@@ -18,7 +18,7 @@ import spanwright
 from spanwright.cli.reading import read_and_report
 from spanwright.corpora.files import Corpus
 from spanwright.errors import InputError
-from spanwright.reporting import Origin, Source, System, gather, write_page
+from spanwright.reporting import Origin, Picture, Source, System, gather, read_picture, write_page
 from spanwright.text import Document
 
 _DIGEST = 16
@@ -39,6 +39,13 @@ def report_command(
         list[Path] | None,
         typer.Option(help="Training files, to tell seen mentions from unseen ones; may be repeated."),
     ] = None,
+    picture: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A PNG file to show, such as those of `spanwright inspect spans` and `spanwright compare`; "
+            "may be repeated. Its name becomes the caption."
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
     name: Annotated[
         list[str] | None,
@@ -48,8 +55,11 @@ def report_command(
     """Write scores, charts, mistakes and an error browser to one HTML file that needs no network.
 
     Example: spanwright report runs/plain other-tool.pubtator --gold test.jsonl --train train.jsonl
+
+    Example: spanwright report runs/plain --gold test.jsonl --picture runs/plain/spans/projections.png
     """
     names = _names(systems, name)
+    pictures = _pictures(picture or ())
     gold_corpus = read_and_report(gold)
     training = read_and_report(train).documents if train else None
     notes = _losses("gold", gold_corpus)
@@ -64,6 +74,7 @@ def report_command(
     sources = [
         *(_source("gold", path) for path in gold),
         *(_source("training", path) for path in train or ()),
+        *(_source("picture", path) for path in picture or ()),
         *(_source(each.key, path) for each, path in zip(content.systems, systems, strict=True)),
     ]
     versions = {
@@ -71,7 +82,7 @@ def report_command(
         "python": platform.python_version(),
         "numpy": version("numpy"),
     }
-    shown = write_page(content, Origin(datetime.now().astimezone(), sources, versions), out)
+    shown = write_page(content, Origin(datetime.now().astimezone(), sources, versions), out, pictures)
     if shown.wrong_shown < shown.wrong:
         typer.echo(
             f"note: {shown.wrong - shown.wrong_shown} of {shown.wrong} passages with mistakes are not in the "
@@ -91,6 +102,16 @@ def _names(systems: Sequence[Path], given: Sequence[str] | None) -> list[str]:
         return list(given)
     stems = Counter(path.stem for path in systems)
     return [path.stem if stems[path.stem] == 1 else str(path) for path in systems]
+
+
+def _pictures(paths: Sequence[Path]) -> list[Picture]:
+    """Pictures, called by the words of their names, and by path too where those agree."""
+    words = [path.stem.replace("-", " ").replace("_", " ") for path in paths]
+    captions = [
+        name if words.count(name) == 1 else f"{name} ({path})"
+        for name, path in zip(words, paths, strict=True)
+    ]
+    return [read_picture(path, caption) for path, caption in zip(paths, captions, strict=True)]
 
 
 def _system(path: Path, name: str, gold: Sequence[Document], notes: tuple[str, ...]) -> System:

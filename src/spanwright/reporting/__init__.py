@@ -3,14 +3,17 @@
 from spanwright.reporting.content import Content, System, gather
 from spanwright.reporting.page import Origin, Source, render, write_page
 from spanwright.reporting.passages import Selection, select_passages
+from spanwright.reporting.pictures import Picture, read_picture
 
 __all__ = [
     "Content",
     "Origin",
+    "Picture",
     "Selection",
     "Source",
     "System",
     "gather",
+    "read_picture",
     "render",
     "select_passages",
     "write_page",

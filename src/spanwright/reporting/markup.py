@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 
-_VOID = frozenset(("br", "input", "link", "meta"))
+_VOID = frozenset(("br", "img", "input", "link", "meta"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from spanwright.reporting.error_browser import errors
 from spanwright.reporting.marks import KINDS
 from spanwright.reporting.markup import Element, Node, make, name_of, note, section, write
 from spanwright.reporting.passages import Selection, select_passages, to_json
+from spanwright.reporting.pictures import Picture, pictures_section
 from spanwright.reporting.tables import chip, table
 
 
@@ -26,7 +27,7 @@ class Source:
     """A file or folder that the report was made from."""
 
     role: str
-    """Gold, training or a system."""
+    """Gold, training, a system or a picture."""
     path: str
     size: str
     digest: str
@@ -42,21 +43,21 @@ class Origin:
     versions: Mapping[str, str]
 
 
-def write_page(content: Content, origin: Origin, path: Path) -> Selection:
+def write_page(content: Content, origin: Origin, path: Path, pictures: Sequence[Picture] = ()) -> Selection:
     """Write the report; the file appears when it is complete. What the error browser shows is returned."""
     shown = select_passages(content)
     # A type may hold a lone surrogate, which UTF-8 has no bytes for.
-    data = render(content, origin, shown).encode("utf-8", "backslashreplace")
+    data = render(content, origin, shown, pictures).encode("utf-8", "backslashreplace")
     with whole_file(path) as partial:
         partial.write_bytes(data)
     return shown
 
 
-def render(content: Content, origin: Origin, shown: Selection) -> str:
+def render(content: Content, origin: Origin, shown: Selection, pictures: Sequence[Picture] = ()) -> str:
     """The whole page as text."""
     script = _resource("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    parts = list(_sections(content, origin, shown))
+    parts = list(_sections(content, origin, shown, pictures))
     links = (
         make("a", {"href": f"#{part.attributes['id']}"}, make("span", None, *_heading(part)))
         for part in parts
@@ -73,7 +74,9 @@ def render(content: Content, origin: Origin, shown: Selection) -> str:
     )
 
 
-def _sections(content: Content, origin: Origin, shown: Selection) -> Iterator[Element]:
+def _sections(
+    content: Content, origin: Origin, shown: Selection, pictures: Sequence[Picture]
+) -> Iterator[Element]:
     yield sections.summary(content)
     if content.differences:
         yield sections.comparison(content)
@@ -83,6 +86,8 @@ def _sections(content: Content, origin: Origin, shown: Selection) -> Iterator[El
     yield sections.confidence(content)
     if any(system.system.journal for system in content.systems):
         yield sections.training(content)
+    if pictures:
+        yield pictures_section(pictures)
     yield errors(content, shown)
     yield _about(content, origin)
 

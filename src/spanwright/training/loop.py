@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -111,9 +112,12 @@ class _Run:
 
     def finish_epochs(self) -> None:
         """Train the epochs that are left, unless patience ends first."""
-        patience = self.settings.training.patience
-        while self.position.epoch < self.settings.training.epochs:
-            if patience is not None and self.position.epoch - self.position.best_epoch > patience:
+        training = self.settings.training
+        # Before all terms are on, an epoch that is no better says nothing: span scores may not learn yet.
+        waiting = math.ceil(self.settings.objective.phased * training.epochs) - 1
+        while self.position.epoch < training.epochs:
+            bad_epochs = self.position.epoch - max(self.position.best_epoch, waiting)
+            if training.patience is not None and bad_epochs > training.patience:
                 break
             self._train_epoch()
             self._score_epoch()

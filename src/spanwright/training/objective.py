@@ -86,10 +86,14 @@ class ObjectiveSettings(BaseModel):
 
     @model_validator(mode="after")
     def _check_phases(self) -> Self:
-        shares = sum(phase.share for phase in self.phases)
-        if shares > 1 + _ROUNDING:
-            raise ValueError(f"the shares of the phases sum up to {shares:g}; legal is up to 1")
+        if self.phased > 1 + _ROUNDING:
+            raise ValueError(f"the shares of the phases sum up to {self.phased:g}; legal is up to 1")
         return self
+
+    @property
+    def phased(self) -> float:
+        """The share of the run that phases take; behind it, all terms are on."""
+        return sum(phase.share for phase in self.phases)
 
 
 def check_terms(settings: ObjectiveSettings, terms: set[str]) -> None:

@@ -17,8 +17,9 @@ class OptimiserSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     learning_rates: dict[str, NonNegativeFloat] = Field(default_factory=dict)
-    """Learning rate of each role: `encoder`, `head` (spans) and `auxiliary` (the tagger). Unless named, those
-    of encoder and head suit the encoder's width, and that of auxiliaries is the encoder's."""
+    """Learning rate of each role: `encoder`, `head` (spans) and `auxiliary` (tagger and auto-encoders).
+    Unless named, those of encoder and head suit the encoder's width, and that of auxiliaries is the
+    encoder's, or the head's where there are auto-encoders."""
     weight_decay: float = Field(default=0.01, ge=0)
     """On weight matrices and embeddings; biases and norms are left alone."""
     warmup: float = Field(default=0.1, ge=0, lt=1)

@@ -6,80 +6,22 @@ looks its gold spans up there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from spanwright.batches.gold_spans import LONGEST, Words, gold_spans
 from spanwright.batches.pieces import Integers
 from spanwright.batches.vocabulary import END, PAD, UNKNOWN, Vocabulary
 from spanwright.errors import InputError
-from spanwright.text import Entity, Range
-from spanwright.text import split as split_words
+from spanwright.lexicons.synonyms import Synonyms
 from spanwright.training.data import Split
-from spanwright.training.synonyms import Synonyms
 
-Words = tuple[str, ...]
 Numbers = tuple[int, ...]
 Booleans = npt.NDArray[np.bool_]
-
-LONGEST = 14
-"""Words of the longest text that is written."""
-
-
-@dataclass(frozen=True, slots=True)
-class GoldSpan:
-    """The words of a gold span and of its synonyms: what is learnt from it, and what it is judged by."""
-
-    document: int
-    """The position of its document in the split."""
-    first: int
-    """Its first word in the document."""
-    last: int
-    """Its last word (inclusive)."""
-    words: Words
-    """Its own words, as in the text."""
-    synonyms: tuple[Words, ...]
-    """The words of each synonym, spelt as `Vocabulary.spelt` says."""
-
-    @property
-    def synonym_references(self) -> tuple[Words, ...]:
-        """What a generated synonym is compared with: the synonyms, or its own words where there is none."""
-        return self.synonyms or (self.words,)
-
-
-def gold_spans(split: Split, vocabulary: Vocabulary, synonyms: Synonyms) -> Iterator[GoldSpan]:
-    """The gold spans of a split in order, each once, whatever the number of its types.
-
-    Synonyms keep the case of their sources, except for words that the vocabulary has in another case only.
-    """
-    known: dict[tuple[str, tuple[Words, ...]], tuple[Words, ...]] = {}
-    for index, (prepared, rows) in enumerate(zip(split.documents, split.golds, strict=True)):
-        text, ranges = prepared.document.text, prepared.words.tolist()
-        concepts = _concepts(prepared.document.entities)
-        for first, last in np.unique(rows[:, :2], axis=0).tolist():
-            start, end = ranges[first][0], ranges[last][1]
-            key = text[start:end], tuple(concepts[start, end])
-            if key not in known:
-                names = synonyms.of(key[0], *key[1])
-                known[key] = tuple(_words(name, vocabulary) for name in names)
-            own = tuple(text[left:right] for left, right in ranges[first : last + 1])
-            yield GoldSpan(index, first, last, own, known[key])
-
-
-def _concepts(entities: Iterable[Entity]) -> dict[Range, dict[Words, None]]:
-    """The concepts of each annotation of a range, in order and without repetition."""
-    found: dict[Range, dict[Words, None]] = {}
-    for entity in entities:
-        if len(entity.pieces) == 1:
-            found.setdefault((entity.start, entity.end), {})[entity.concepts] = None
-    return found
-
-
-def _words(name: str, vocabulary: Vocabulary) -> Words:
-    return tuple(vocabulary.spelt(name[start:end]) for start, end in split_words(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +161,7 @@ def gold_rewrites(
 
     base = max((len(prepared.words) for prepared in split.documents), default=0) + 1
     rows: list[tuple[int, int, int]] = []
-    for span in gold_spans(split, vocabulary, synonyms):
+    for span in gold_spans(split.documents, split.golds, vocabulary, synonyms):
         members = tuple(position(words) for words in span.synonyms)
         key = (span.document * base + span.first) * base + span.last
         rows.append((key, position(span.words), groups.setdefault(members, len(groups))))

@@ -22,6 +22,7 @@ from spanwright.errors import InputError, SettingsError
 from spanwright.parts.auxiliaries.span_vae import DIVERGENCE, RECONSTRUCTION, SYNONYMS, SpanVaeSettings
 from spanwright.parts.backbone import hidden_size, load_pretrained
 from spanwright.parts.build import build
+from spanwright.parts.model import COMPRESSION
 from spanwright.settings import Settings
 from spanwright.text import Document
 from spanwright.training.data import (
@@ -33,7 +34,7 @@ from spanwright.training.data import (
     without_empty_windows,
 )
 from spanwright.training.label_space import label_space
-from spanwright.training.objective import LogisticSchedule, ObjectiveSettings, Weight
+from spanwright.training.objective import LinearSchedule, LogisticSchedule, ObjectiveSettings, Weight
 from spanwright.training.optimiser import default_rates
 from spanwright.training.writing import Writing, prepare_writing, word_vectors
 
@@ -41,6 +42,8 @@ Documents = Sequence[Document]
 
 _WRITING = 1e-3
 """Joint-IB's gamma, which the paper searches for each corpus."""
+_COMPRESSION = 5e-4
+"""Joint-IB's beta, as in its recipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +143,9 @@ def resolve(settings: Settings, train: Documents, encoder_width: int) -> Setting
 
 
 def _resolved_objective(settings: Settings) -> ObjectiveSettings:
-    """The objective with the usual weights of auxiliary terms that settings do not name."""
-    objective = settings.objective
-    if settings.auxiliaries.span_vae:
-        objective = objective.model_copy(
-            update={"weights": {**_writing_weights(settings), **objective.weights}}
-        )
+    """The objective with the usual weights of terms that settings do not name."""
+    usual = _compression_weights(settings) | _writing_weights(settings)
+    objective = settings.objective.model_copy(update={"weights": usual | settings.objective.weights})
     if settings.auxiliaries.tagger and settings.has_spans and "tags" not in objective.weights:
         # Bundling Learning, section 4.1.2: the tagger's share of the loss is 0.1.
         weights = {**objective.weights, "tags": 0.1}
@@ -153,10 +153,18 @@ def _resolved_objective(settings: Settings) -> ObjectiveSettings:
     return objective
 
 
+def _compression_weights(settings: Settings) -> dict[str, Weight]:
+    """A weight of the divergence behind a bottleneck that rises over the whole run (Joint-IB)."""
+    if not settings.has_spans or all(transform.kind != "bottleneck" for transform in settings.transforms):
+        return {}
+    return {COMPRESSION: LinearSchedule(kind="linear", start=0.0, end=_COMPRESSION)}
+
+
 def _writing_weights(settings: Settings) -> dict[str, Weight]:
     """Small weights of what a writer learns; its divergences join over the whole run (Joint-IB)."""
-    vae = settings.auxiliaries.span_vae
-    names = (RECONSTRUCTION, SYNONYMS) if vae and vae.synonyms else (RECONSTRUCTION,)
+    if settings.auxiliaries.span_vae is None:
+        return {}
+    names = (RECONSTRUCTION, SYNONYMS) if settings.auxiliaries.span_vae.synonyms else (RECONSTRUCTION,)
     rising = LogisticSchedule(kind="logistic", end=_WRITING)
     weights: dict[str, Weight] = dict.fromkeys(names, _WRITING)
     return weights | {name + DIVERGENCE: rising for name in names}

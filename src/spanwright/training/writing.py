@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from spanwright.batches.batch import Batch, Rewrites, Spans
+from spanwright.batches.batch import Batch, Rewrites
+from spanwright.batches.gold_spans import spans_of_golds
 from spanwright.batches.vocabulary import Vocabulary
 from spanwright.lexicons import read_lexicon
+from spanwright.lexicons.synonyms import Synonyms
 from spanwright.parts.auxiliaries.span_vae import SpanVaeSettings
 from spanwright.text import Document
 from spanwright.training.data import Split
 from spanwright.training.rewriting import Rewriting, gold_rewrites
-from spanwright.training.synonyms import Synonyms
 from spanwright.training.word_vectors import read_word_vectors, vector_table
 
 CORPUS = "corpus"
@@ -34,13 +35,11 @@ class Writing:
 
     def rewrites(self, batch: Batch, draw: tuple[int, ...]) -> Rewrites:
         """The texts to learn from the gold spans of a batch."""
-        at = torch.unique(batch.golds.span)
-        window, first, last = (c[at] for c in (batch.spans.window, batch.spans.first, batch.spans.last))
-        offset = batch.word_offset[window]
-        document, start, end = batch.document[window], first + offset, last + offset
-        found = self.rewriting.of(document.numpy(), start.numpy(), end.numpy(), draw)
+        spans, places = spans_of_golds(batch)
+        document, first, last = places.numpy().T
+        found = self.rewriting.of(document, first, last, draw)
         source, synonym, words = (torch.from_numpy(column) for column in found)
-        return Rewrites(Spans(window, first, last), source, synonym, words)
+        return Rewrites(spans, source, synonym, words)
 
 
 def prepare_writing(

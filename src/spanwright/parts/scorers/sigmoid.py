@@ -15,6 +15,9 @@ from spanwright.parts.predictions import Predictions
 from spanwright.parts.representations.vectors import SpanVectors
 from spanwright.parts.states import WordStates
 
+_FIRST_LOGIT = -4.6
+"""Of a probability of 1 %."""
+
 
 class SigmoidSettings(BaseModel):
     """Settings of the sigmoid scorer."""
@@ -42,6 +45,11 @@ class Sigmoid(nn.Module):
         super().__init__()
         self.settings = settings
         self.layers = mlp((vector_size, *settings.hidden, types), dropout=settings.dropout)
+        # Entities are rare, and scores start where they say so. From probabilities of one half, the first
+        # steps would push all that is below a scorer towards no, and leave deep transforms dead.
+        last = self.layers[-1]
+        assert isinstance(last, nn.Linear)
+        nn.init.constant_(last.bias, _FIRST_LOGIT)
         self.register_buffer("tuned", torch.full((types,), 0.5) if settings.threshold == "tuned" else None)
 
     @property

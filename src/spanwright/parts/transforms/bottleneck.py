@@ -9,6 +9,7 @@ tells about its span. Outside training the mean stands for the span. The design 
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import torch
@@ -22,6 +23,9 @@ from spanwright.parts.representations.vectors import SpanVectors
 
 _SMALLEST = 1e-8
 """Standard deviations below it count as this large in a divergence, which would be infinite without."""
+
+_FIRST_DEVIATION = -3.0
+"""What softplus makes the first standard deviations from: about 0.05."""
 
 
 class BottleneckSettings(BaseModel):
@@ -54,10 +58,14 @@ class Bottleneck(nn.Module):
         self.layers = nn.Sequential(*hidden_layers(sizes))
         self.mean = nn.Linear(sizes[-1], settings.size)
         self.deviation = nn.Linear(sizes[-1], settings.size)
+        # Spans begin nearly certain: noise as large as the means would hide from the scorer what to learn.
+        nn.init.constant_(self.deviation.bias, _FIRST_DEVIATION)
         if settings.prior == "learned":
-            self.prior_mean = nn.Parameter(torch.randn(settings.size))
+            # It starts as the standard one. The released code starts at random, where some deviations are so
+            # small that the divergence outweighs all else.
+            self.prior_mean = nn.Parameter(torch.zeros(settings.size))
             # Passes through softplus as the deviations of spans do.
-            self.prior_deviation = nn.Parameter(torch.randn(settings.size))
+            self.prior_deviation = nn.Parameter(torch.full((settings.size,), math.log(math.e - 1)))
 
     def forward(self, vectors: SpanVectors, spans: Spans) -> SpanVectors:
         """The means of spans, (spans, size), and of anchors; in training with samples and divergences."""

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from spanwright.lexicons import Lexicon, Term, lexicon_from_documents, merge
 from spanwright.lexicons.lexicon import lookup_key
+from spanwright.lexicons.synonyms import Synonyms
 from spanwright.text import Document, Entity
-from spanwright.training.synonyms import Synonyms
 
 Mention = tuple[str, tuple[str, ...]]
 """A mention and its concepts."""

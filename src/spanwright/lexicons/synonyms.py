@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from spanwright.lexicons import Lexicon, Term, lexicon_from_documents, merge
-from spanwright.lexicons.lexicon import lookup_key
+from spanwright.lexicons.from_corpus import lexicon_from_documents
+from spanwright.lexicons.lexicon import Lexicon, Term, lookup_key, merge
 from spanwright.text import Document
 
 

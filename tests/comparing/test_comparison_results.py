@@ -125,7 +125,9 @@ def test_a_cell_of_the_heat_map_is_the_mean_f1_of_a_bucket_less_that_of_the_base
     assert float(cells["plain", "2"]["difference"]) not in (0.0, -1.0)
 
 
-def test_a_heat_map_of_overlapping_entities_has_five_attributes_with_four_buckets_each(tmp_path: Path) -> None:
+def test_a_heat_map_of_overlapping_entities_has_five_attributes_with_four_buckets_each(
+    tmp_path: Path,
+) -> None:
     found = rows(heat_map_csv(pretending.results(tmp_path, SYSTEMS).corpora[0]))
     assert len(found) == 5 * 4 * len(SYSTEMS)
     assert list(dict.fromkeys(row["attribute"] for row in found)) == [

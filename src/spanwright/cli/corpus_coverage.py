@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spanwright.cli.reading import FORMAT_HELP, read_and_report
+from spanwright.cli.reading import FORMAT_HELP, read_and_report, reported
 from spanwright.errors import InputError
 from spanwright.lexicons import Coverage, Lexicon, lexicon_from_documents, merge, read_lexicon
 from spanwright.lexicons.coverage import Covered
@@ -56,7 +56,7 @@ def coverage_command(
     lexicons = dict(_read_lexicons(lexicon or [], scope, strict=strict))
     for path, name in _labels(from_corpus or []).items():
         annotated = read_and_report([path], strict=strict)
-        lexicons[f"concepts of {name}"] = _told(lexicon_from_documents(annotated.documents))
+        lexicons[f"concepts of {name}"] = reported(lexicon_from_documents(annotated.documents))
     if not lexicons:
         raise InputError("no lexicon; name one or more with --lexicon FILE or --from-corpus FILE")
     if len(lexicons) > 1:
@@ -81,7 +81,7 @@ def _read_lexicons(
         raise InputError("--scope is for ontologies in OBO form, and none of the lexicons is one")
     for path, label in _labels(paths).items():
         options: dict[str, Any] = {"scopes": scopes} if scopes and path in with_scopes else {}
-        yield label, _told(read_lexicon(path, strict=strict, **options))
+        yield label, reported(read_lexicon(path, strict=strict, **options))
 
 
 def _labels(paths: Iterable[Path]) -> dict[Path, str]:
@@ -89,13 +89,6 @@ def _labels(paths: Iterable[Path]) -> dict[Path, str]:
     distinct = list(dict.fromkeys(paths))
     names = [path.name for path in distinct]
     return {path: path.name if names.count(path.name) == 1 else str(path) for path in distinct}
-
-
-def _told(lexicon: Lexicon) -> Lexicon:
-    """The lexicon, after telling on stderr what was noteworthy in its reading."""
-    for line in lexicon.log.summary():
-        typer.echo(f"note: {line}", err=True)
-    return lexicon
 
 
 def render(coverages: Mapping[str, Coverage]) -> Table:

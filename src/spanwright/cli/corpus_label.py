@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, read_and_report, report
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, read_and_report, report, reported
 from spanwright.corpora.files import stream, write, writer_for
 from spanwright.corpora.format import ReadingLog
 from spanwright.distant import Ambiguous, Case, Matcher
@@ -79,7 +79,7 @@ def label_command(
     """
     writer_for(out, to)
     typed = [_typed(argument) for argument in lexicon]
-    untyped = [(path, _without_types(_read(path))) for path in unknown or ()]
+    untyped = [(path, _without_types(reported(read_lexicon(path)))) for path in unknown or ()]
     matcher = Matcher(
         merge(*(one for _, one in (*typed, *untyped))),
         case=case,
@@ -105,7 +105,7 @@ def label_command(
 def _typed(argument: str) -> tuple[Path, Lexicon]:
     """The lexicon of an argument `FILE` or `FILE:TYPE`, with its path."""
     path, type_ = _path_and_type(argument)
-    lexicon = _read(path, type=type_)
+    lexicon = reported(read_lexicon(path, type=type_))
     if not lexicon.types:
         raise InputError(
             f"{path}: no term has a type; name one as in --lexicon {path}:Disease, or give the file with "
@@ -125,20 +125,12 @@ def _path_and_type(argument: str) -> tuple[Path, str | None]:
     return Path(path), type_
 
 
-def _read(path: Path, *, type: str | None = None, form: str | None = None) -> Lexicon:
-    """A lexicon, after telling on stderr what was noteworthy in its reading."""
-    lexicon = read_lexicon(path, type=type, form=form)
-    for line in lexicon.log.summary():
-        typer.echo(f"note: {line}", err=True)
-    return lexicon
-
-
 def _without_types(lexicon: Lexicon) -> Lexicon:
     return Lexicon((replace(term, type=None) for term in lexicon.terms()), lexicon.log)
 
 
 def _blocked(paths: Iterable[Path]) -> list[str]:
-    return [term.name for path in paths for term in _read(path, form=SURFACES.name).terms()]
+    return [term.name for path in paths for term in reported(read_lexicon(path, form=SURFACES.name)).terms()]
 
 
 def _documents(

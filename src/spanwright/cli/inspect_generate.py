@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spanwright.cli.reading import FORMAT_HELP, read_and_report
+from spanwright.cli.reading import FORMAT_HELP, read_and_report, reported
 from spanwright.errors import InputError
 from spanwright.lexicons import Lexicon, read_lexicon
 from spanwright.lexicons.synonyms import Synonyms
@@ -117,15 +117,7 @@ def _documents(texts: Sequence[str], files: Sequence[Path], format: str | None) 
 
 def _synonyms(lexicons: Sequence[Path], corpus_ids: Sequence[Path], format: str | None) -> Synonyms:
     annotated = read_and_report(corpus_ids, format=format).documents if corpus_ids else ()
-    return Synonyms(annotated, [_lexicon(path) for path in lexicons])
-
-
-def _lexicon(path: Path) -> Lexicon:
-    """A lexicon, after telling on stderr what was noteworthy in its reading."""
-    lexicon = read_lexicon(path)
-    for line in lexicon.log.summary():
-        typer.echo(f"note: {line}", err=True)
-    return lexicon
+    return Synonyms(annotated, [reported(read_lexicon(path)) for path in lexicons])
 
 
 def _tagged(model: TrainedModel, documents: Sequence[Document]) -> list[Document]:

@@ -10,6 +10,7 @@ import typer
 from spanwright.corpora.files import FORMATS, Corpus, read
 from spanwright.corpora.format import ReadingLog
 from spanwright.errors import InputError
+from spanwright.lexicons import Lexicon
 
 FORMAT_HELP = f"one of {', '.join(FORMATS)}; recognised from the file unless given"
 OPTION_HELP = "A choice of the input format as name=value, such as tag_column=3; may be repeated."
@@ -47,6 +48,13 @@ def parse_types(types: Sequence[str]) -> dict[str, str]:
             )
         parsed[name] = text
     return parsed
+
+
+def reported(lexicon: Lexicon) -> Lexicon:
+    """The lexicon, after telling on stderr what was noteworthy in its reading."""
+    for line in lexicon.log.summary():
+        typer.echo(f"note: {line}", err=True)
+    return lexicon
 
 
 def report(log: ReadingLog) -> None:

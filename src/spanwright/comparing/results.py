@@ -196,7 +196,11 @@ def analyse(run: Run, heat_map_split: Split) -> Outcome:
         run.recipe,
         run.seed,
         score(comparison),
-        {(name, bucket): found[name][bucket] for name in heat_map_attributes(found) for bucket in found[name]},
+        {
+            (name, bucket): found[name][bucket]
+            for name in heat_map_attributes(found)
+            for bucket in found[name]
+        },
         {str(kind): count for kind, count in mistakes.counts.items()},
         mistakes.rates,
         *training_time(run),

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report, reported
 from spanwright.errors import InputError
-from spanwright.lexicons import Lexicon, read_lexicon
+from spanwright.lexicons import read_lexicon
 from spanwright.lexicons.synonyms import Synonyms
 from spanwright.text import Document
 

@@ -1,9 +1,11 @@
-"""Shared fixtures: where real corpora are, and the profiles of property tests."""
+"""Shared fixtures: where real corpora are, a browser, and the profiles of property tests."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,6 +14,7 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM = Path(os.environ.get("SPANWRIGHT_CHROMIUM", "/usr/bin/chromium"))
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # CI repeats the same examples, so that a change is judged by itself; everywhere else new ones are tried.
@@ -48,3 +51,15 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
     import tiny
 
     return str(tiny.encoder_folder(tmp_path_factory.mktemp("encoder")))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real browser, Chromium by way of playwright; tests are skipped with a reason where one is missing."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip(f"no Chromium at {CHROMIUM}; install it or set SPANWRIGHT_CHROMIUM")
+    with playwright.sync_playwright() as tools:
+        started = tools.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield started
+        started.close()

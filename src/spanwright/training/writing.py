@@ -46,19 +46,16 @@ def prepare_writing(
     settings: SpanVaeSettings, train: Sequence[Document], split: Split, vocabulary: Vocabulary
 ) -> Writing:
     """Collect synonyms from the sources that settings name, and number all texts."""
-    synonyms = read_synonyms(settings, train)
+    lexicons = [read_lexicon(source) for source in settings.synonyms if source != CORPUS]
+    synonyms = Synonyms(train if CORPUS in settings.synonyms else (), lexicons)
     limit = settings.synonyms_per_mention
     rewriting = gold_rewrites(
         split, vocabulary, synonyms, synonyms_per_mention=None if limit == "all" else limit
     )
-    notes = (_coverage_note(rewriting),) if settings.synonyms else ()
-    return Writing(vocabulary, synonyms, rewriting, notes)
-
-
-def read_synonyms(settings: SpanVaeSettings, train: Sequence[Document]) -> Synonyms:
-    """The synonyms of the sources that settings name."""
-    lexicons = [read_lexicon(source) for source in settings.synonyms if source != CORPUS]
-    return Synonyms(train if CORPUS in settings.synonyms else (), lexicons)
+    notes = [line for lexicon in lexicons for line in lexicon.log.summary()]
+    if settings.synonyms:
+        notes.append(_coverage_note(rewriting))
+    return Writing(vocabulary, synonyms, rewriting, tuple(notes))
 
 
 def word_vectors(settings: SpanVaeSettings, vocabulary: Vocabulary) -> Tensor | None:

@@ -25,10 +25,8 @@ CORPUS = "corpus"
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """The words that can be written, and those to write from each gold span of the training split."""
+    """What to write from each gold span of the training split."""
 
-    vocabulary: Vocabulary
-    synonyms: Synonyms
     rewriting: Rewriting
     notes: tuple[str, ...] = ()
     """What a user should know before training."""
@@ -55,7 +53,7 @@ def prepare_writing(
     notes = [line for lexicon in lexicons for line in lexicon.log.summary()]
     if settings.synonyms:
         notes.append(_coverage_note(rewriting))
-    return Writing(vocabulary, synonyms, rewriting, tuple(notes))
+    return Writing(rewriting, tuple(notes))
 
 
 def word_vectors(settings: SpanVaeSettings, vocabulary: Vocabulary) -> Tensor | None:

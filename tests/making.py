@@ -69,6 +69,15 @@ SMALL = (
     "training.batch_windows=4",
 )
 """Settings that make any recipe small enough for a tiny encoder."""
+SMALL_JOINT_IB = (
+    *SMALL,
+    "candidates.width_limit=2",
+    "transforms=[{kind='bottleneck', hidden=[16], size=8, samples=2}]",
+    "auxiliaries.span_vae.latent=8",
+    "auxiliaries.span_vae.hidden=16",
+    "auxiliaries.span_vae.word_size=6",
+)
+"""The same for the recipe joint-ib."""
 
 
 def settings(encoder: str, *changes: str) -> Settings:

@@ -61,10 +61,10 @@ def _pruning(pruning: dict[str, Any]) -> str:
     """How many candidates and golds the pruner keeps."""
     if not pruning:
         return ""
-    rows = []
-    for split, report in pruning.items():
-        kept = 100 * report["kept"] / max(1, report["candidates"])
-        rows.append(f"| {split} | {kept:.1f} | {100 * report['recall']:.2f} |")
+    rows = [
+        f"| {split} | {100 * report['kept_share']:.1f} | {100 * report['recall']:.2f} |"
+        for split, report in pruning.items()
+    ]
     header = [
         "## Candidate pruning",
         "",

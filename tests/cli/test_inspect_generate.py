@@ -32,12 +32,7 @@ TRAIN = documents(40)
 GOLD = documents(4, "dev")
 TEXT = "the xvase cell"
 SMALL = (
-    *making.SMALL,
-    "candidates.width_limit=2",
-    "transforms=[{kind='bottleneck', hidden=[16], size=8, samples=2}]",
-    "auxiliaries.span_vae.latent=8",
-    "auxiliaries.span_vae.hidden=16",
-    "auxiliaries.span_vae.word_size=6",
+    *making.SMALL_JOINT_IB,
     "auxiliaries.span_vae.keep=true",
     "objective.phases=[]",
     "training.batch_windows=2",

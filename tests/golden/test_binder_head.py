@@ -14,6 +14,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from golden.numbers import Arrays, assert_near, load_arrays
 from spanwright.batches.batch import Batch, Golds, Mentions, Spans
 from spanwright.parts.decoding import Decoding, decode
 from spanwright.parts.predictions import Predictions
@@ -22,18 +23,15 @@ from spanwright.parts.scorers.bi_encoder import BiEncoder, BiEncoderSettings, Co
 from spanwright.parts.states import WordStates
 from spanwright.training.objective import ObjectiveSettings, total, weights_at
 
-TOLERANCE = 2e-5
 KINDS = {"starts": "start", "ends": "end", "spans": "span"}
 """Our names of the comparisons, and those of the arrays."""
 OBJECTIVE = ObjectiveSettings(weights={"starts": 0.2, "ends": 0.2, "spans": 0.6})
-Arrays = dict[str, Tensor]
 Row = tuple[int, ...]
 
 
 @pytest.fixture(scope="module")
 def arrays(golden: Path) -> Arrays:
-    with np.load(golden / "binder_head.npz", allow_pickle=False) as file:
-        return {name: torch.from_numpy(np.asarray(file[name])) for name in file.files}
+    return load_arrays(golden / "binder_head.npz")
 
 
 class FixedTypes(nn.Module):
@@ -149,12 +147,6 @@ def head_of(arrays: Arrays, **changes: object) -> Head:
 def loss(head: Head) -> Tensor:
     losses = head.scorer.losses(head.scores, head.batch)
     return total(losses, weights_at(OBJECTIVE, head.scorer.terms, progress=0.0))
-
-
-def assert_near(found: Tensor, expected: Tensor) -> None:
-    """Within the tolerance of the golden numbers: relative above 1, absolute below."""
-    assert found.shape == expected.shape
-    assert ((found - expected).abs() <= TOLERANCE * expected.abs().clamp(min=1)).all()
 
 
 @pytest.mark.parametrize("kind", ["starts", "ends"])

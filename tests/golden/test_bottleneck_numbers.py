@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
 from batching import batch_of, every_span
+from golden.numbers import Arrays, assert_near, load_arrays
 from spanwright.batches.batch import Batch
 from spanwright.parts.representations.composed import Composed, ComposedSettings
 from spanwright.parts.representations.vectors import SpanVectors
@@ -21,21 +21,12 @@ from spanwright.parts.transforms.bottleneck import Bottleneck, BottleneckSetting
 from spanwright.parts.transforms.transformed import Transformed
 from spanwright.training.objective import LinearSchedule, ObjectiveSettings, total, weights_at
 
-TOLERANCE = 2e-5
 EPOCHS = 10
-Arrays = dict[str, Tensor]
 
 
 @pytest.fixture(scope="module")
 def arrays(golden: Path) -> Arrays:
-    with np.load(golden / "vib.npz", allow_pickle=False) as file:
-        return {name: torch.from_numpy(np.asarray(file[name])) for name in file.files}
-
-
-def assert_near(found: Tensor, expected: Tensor) -> None:
-    """Within the tolerance of the golden numbers: relative above 1, absolute below."""
-    assert found.shape == expected.shape
-    assert ((found - expected).abs() <= TOLERANCE * expected.abs().clamp(min=1)).all()
+    return load_arrays(golden / "vib.npz")
 
 
 def load_linear(linear: nn.Module, arrays: Arrays, name: str) -> None:

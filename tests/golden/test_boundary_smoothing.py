@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from batching import batch_of
+from golden.numbers import Arrays, load_arrays
 from spanwright.batches.batch import Batch, Mentions
 from spanwright.parts.scorers.smoothing import smoothed_targets
 from spanwright.parts.scorers.softmax import Softmax, SoftmaxSettings
 
 CASES = [(epsilon, distance) for epsilon in (0.1, 0.2) for distance in (1, 2)]
-Arrays = dict[str, Tensor]
 
 
 @pytest.fixture(scope="module")
 def arrays(golden: Path) -> Arrays:
-    with np.load(golden / "boundary_smoothing.npz", allow_pickle=False) as file:
-        return {name: torch.from_numpy(np.asarray(file[name])) for name in file.files}
+    return load_arrays(golden / "boundary_smoothing.npz")
 
 
 def batch(arrays: Arrays, sentences: range, limit: int) -> Batch:

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
+from golden.numbers import Arrays, assert_near, load_arrays
 from spanwright.parts.auxiliaries.crf import LinearChain
-
-TOLERANCE = 2e-5
-Arrays = dict[str, Tensor]
 
 
 @pytest.fixture(scope="module")
 def arrays(golden: Path) -> Arrays:
-    with np.load(golden / "crf.npz", allow_pickle=False) as file:
-        return {name: torch.from_numpy(np.asarray(file[name])) for name in file.files}
+    return load_arrays(golden / "crf.npz")
 
 
 @pytest.fixture(scope="module")
@@ -29,12 +24,6 @@ def chain(arrays: Arrays) -> LinearChain:
         made.end.copy_(arrays["end_transitions"])
         made.transitions.copy_(arrays["transitions"])
     return made
-
-
-def assert_near(found: Tensor, expected: Tensor) -> None:
-    """Within the tolerance of the golden numbers: relative above 1, absolute below."""
-    assert found.shape == expected.shape
-    assert ((found - expected).abs() <= TOLERANCE * expected.abs().clamp(min=1)).all()
 
 
 def test_scores_partition_and_likelihood(arrays: Arrays, chain: LinearChain) -> None:

@@ -5,27 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
 from transformers import BertConfig, BertModel
 
 from batching import batch_of
+from golden.numbers import Arrays, assert_near, load_arrays
 from spanwright.batches.batch import Batch
 from spanwright.parts.encoder import Encoder
 from spanwright.parts.representations.span_transformer import SpanTransformer, SpanTransformerSettings
 from spanwright.parts.states import WordStates
 
-TOLERANCE = 2e-5
 LAYERS, SIZES = 3, (2, 3, 4, 5)
-Arrays = dict[str, Tensor]
 
 
 @pytest.fixture(scope="module")
 def arrays(golden: Path) -> Arrays:
-    with np.load(golden / "dspert_spans.npz", allow_pickle=False) as file:
-        return {name: torch.from_numpy(np.asarray(file[name])) for name in file.files}
+    return load_arrays(golden / "dspert_spans.npz")
 
 
 def under(arrays: Arrays, prefix: str) -> Arrays:
@@ -72,12 +69,6 @@ def batch(arrays: Arrays) -> Batch:
 def states_of(arrays: Arrays, backbone: BertModel, depth: int) -> WordStates:
     states: WordStates = Encoder(backbone, "mean", depth=depth)(batch(arrays))
     return states
-
-
-def assert_near(found: Tensor, expected: Tensor) -> None:
-    """Within the tolerance of the golden numbers: relative above 1, absolute below."""
-    assert found.shape == expected.shape
-    assert ((found - expected).abs() <= TOLERANCE * expected.abs().clamp(min=1)).all()
 
 
 def test_the_states_that_each_block_reads_and_those_at_the_top(arrays: Arrays, backbone: BertModel) -> None:

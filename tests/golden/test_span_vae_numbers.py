@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+from golden.numbers import Arrays, assert_near, load_arrays
 from spanwright.batches.batch import Rewrites, Spans
 from spanwright.batches.vocabulary import PAD
 from spanwright.parts.auxiliaries.span_vae import SpanVae, SpanVaeSettings, divergence, sample
 from spanwright.parts.auxiliaries.word_decoder import OutputKind, WordDecoder, shifted
 
-TOLERANCE = 2e-5
 PARTS = ("span", "synonym")
-Arrays = dict[str, Tensor]
 
 both_outputs = pytest.mark.parametrize("output", ["softmax", "adaptive"])
 both_parts = pytest.mark.parametrize("part", PARTS)
@@ -24,14 +22,7 @@ both_parts = pytest.mark.parametrize("part", PARTS)
 
 @pytest.fixture(scope="module")
 def arrays(golden: Path) -> Arrays:
-    with np.load(golden / "span_vae.npz", allow_pickle=False) as file:
-        return {name: torch.from_numpy(np.asarray(file[name])) for name in file.files}
-
-
-def assert_near(found: Tensor, expected: Tensor) -> None:
-    """Within the tolerance of the golden numbers: relative above 1, absolute below."""
-    assert found.shape == expected.shape
-    assert ((found - expected).abs() <= TOLERANCE * expected.abs().clamp(min=1)).all()
+    return load_arrays(golden / "span_vae.npz")
 
 
 def weights(arrays: Arrays, output: OutputKind) -> Arrays:

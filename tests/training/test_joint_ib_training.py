@@ -29,12 +29,7 @@ from watching import Recorder, StoppedError
 TRAIN = making.with_concepts(making.documents(12))
 DEV = making.documents(4, prefix="dev")
 SMALL = (
-    *making.SMALL,
-    "candidates.width_limit=2",
-    "transforms=[{kind='bottleneck', hidden=[16], size=8, samples=2}]",
-    "auxiliaries.span_vae.latent=8",
-    "auxiliaries.span_vae.hidden=16",
-    "auxiliaries.span_vae.word_size=6",
+    *making.SMALL_JOINT_IB,
     "training.epochs=4",
 )
 """Twelve steps, of which the first three are those of the first phase."""

@@ -159,8 +159,7 @@ class _Collector:
     def _evidence(self, states: WordStates, spans: Spans, positions: Integers) -> Floats:
         """(positions, evidence size): what the vectors of some spans are before all transforms."""
         at = torch.from_numpy(positions).to(spans.first.device)
-        chosen = Spans(*(column[at] for column in (spans.window, spans.first, spans.last)))
-        return _array(self._head.representation.evidence(states, chosen))
+        return _array(self._head.representation.evidence(states, spans.take(at)))
 
     def sample(self) -> SpanSample:
         """What was found."""

@@ -32,6 +32,10 @@ class Spans:
     def __len__(self) -> int:
         return int(self.first.shape[0])
 
+    def take(self, positions: Tensor) -> Spans:
+        """The spans at some positions."""
+        return Spans(*(column.index_select(0, positions) for column in (self.window, self.first, self.last)))
+
 
 @dataclass(frozen=True, slots=True)
 class Golds:
@@ -126,11 +130,8 @@ class Batch:
 
     def keeping(self, positions: Tensor) -> Batch:
         """The batch with some of its candidates, given by sorted positions, among which are all golds."""
-        spans = Spans(
-            *(column[positions] for column in (self.spans.window, self.spans.first, self.spans.last))
-        )
         golds = Golds(torch.searchsorted(positions, self.golds.span), self.golds.type)
-        return replace(self, spans=spans, golds=golds)
+        return replace(self, spans=self.spans.take(positions), golds=golds)
 
     def to(self, device: torch.device) -> Batch:
         """The batch on a device; itself when it is there already."""

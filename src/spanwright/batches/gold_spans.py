@@ -78,8 +78,7 @@ def gold_spans(
 
 def spans_of_golds(batch: Batch) -> tuple[Spans, Tensor]:
     """The gold spans of a batch, each once, and (spans, 3): document, first and last word of each there."""
-    at = torch.unique(batch.golds.span)
-    spans = Spans(*(column[at] for column in (batch.spans.window, batch.spans.first, batch.spans.last)))
+    spans = batch.spans.take(torch.unique(batch.golds.span))
     offset = batch.word_offset[spans.window]
     places = (batch.document[spans.window], spans.first + offset, spans.last + offset)
     return spans, torch.stack(places, dim=1)

@@ -89,7 +89,7 @@ class TrainingView:
         """Print the scores of the best model and where it is."""
         for split, report in result.model.facts.get("pruning", {}).items():
             self.console.print(
-                f"{split}: pruning keeps {100 * report['kept'] / max(1, report['candidates']):.1f} % of the "
+                f"{split}: pruning keeps {100 * report['kept_share']:.1f} % of the "
                 f"candidates and {100 * report['recall']:.2f} % of the golds",
                 highlight=False,
             )

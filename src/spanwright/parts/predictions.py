@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from spanwright.batches.batch import Spans
+
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
@@ -23,3 +25,8 @@ class Predictions:
     """(predictions,): how sure the scorer is, from 0 to 1."""
     rank: Tensor
     """(predictions,): of two spans that exclude each other, the one with the higher rank stays."""
+
+    @classmethod
+    def of(cls, spans: Spans, *, type: Tensor, confidence: Tensor, rank: Tensor) -> Predictions:
+        """What is predicted of candidate spans; all are (predictions,)."""
+        return cls(spans.window, spans.first, spans.last, type, confidence, rank)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
@@ -29,10 +29,14 @@ class PruningReport:
         """The share of the golds that is kept: no model behind the pruner has a higher recall."""
         return self.golds_kept / self.golds if self.golds else 1.0
 
+    @property
+    def kept_share(self) -> float:
+        """The share of the candidates that is kept."""
+        return self.kept / self.candidates if self.candidates else 1.0
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        counts = {"candidates": self.candidates, "kept": self.kept}
-        return {**counts, "golds": self.golds, "golds_kept": self.golds_kept, "recall": self.recall}
+        """The counts and shares, for JSON."""
+        return asdict(self) | {"kept_share": self.kept_share, "recall": self.recall}
 
 
 @torch.inference_mode()

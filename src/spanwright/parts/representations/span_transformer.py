@@ -63,7 +63,7 @@ class SpanTransformer(nn.Module):
         single = int((spans.widths == 1).sum())
         words = states.start.index_select(0, spans.first[by_width[:single]])
         # Neighbours in this order are of one width, so that a chunk hardly pays for wider spans.
-        wide = _chosen(spans, by_width[single:])
+        wide = spans.take(by_width[single:])
         vectors = torch.cat([words, *self._deep(states, wide)]).index_select(0, by_width.argsort())
         return SpanVectors(spans=vectors, null=states.anchor, first=None, last=None)
 
@@ -79,8 +79,3 @@ class SpanTransformer(nn.Module):
         projected = self.blocks.project(states.layers)
         parts = zip(torch.split(queries, self.chunk), chunks(spans, self.chunk), strict=True)
         return [self.blocks(query, projected, Inside.of(part)) for query, part in parts]
-
-
-def _chosen(spans: Spans, positions: Tensor) -> Spans:
-    columns = (spans.window, spans.first, spans.last)
-    return Spans(*(column.index_select(0, positions) for column in columns))

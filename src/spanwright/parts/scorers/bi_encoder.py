@@ -238,10 +238,8 @@ class BiEncoder(nn.Module):
             for compared, position in ((scores.starts, spans.first), (scores.ends, spans.last)):
                 chosen &= (compared.similarity >= compared.threshold[words])[position]
         span, type_ = chosen.nonzero().unbind(1)
-        return Predictions(
-            window=spans.window[span],
-            first=spans.first[span],
-            last=spans.last[span],
+        return Predictions.of(
+            spans.take(span),
             type=type_,
             confidence=margin[span, type_].sigmoid(),
             # BINDER ranks by raw similarity (algorithm 1), which is comparable across windows.

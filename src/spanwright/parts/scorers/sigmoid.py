@@ -75,12 +75,5 @@ class Sigmoid(nn.Module):
         # Compared as logits: only those of the few pairs that are found become probabilities.
         threshold = 0.0 if self.tuned is None else self.tuned.logit()
         span, type_ = (logits > threshold).nonzero().unbind(1)
-        confidence, spans = logits[span, type_].sigmoid(), batch.spans
-        return Predictions(
-            window=spans.window[span],
-            first=spans.first[span],
-            last=spans.last[span],
-            type=type_,
-            confidence=confidence,
-            rank=confidence,
-        )
+        confidence = logits[span, type_].sigmoid()
+        return Predictions.of(batch.spans.take(span), type=type_, confidence=confidence, rank=confidence)

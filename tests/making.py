@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from spanwright.settings import Settings, load_settings
 from spanwright.text import Document, Entity
+from spanwright.training.selection import TrainingData
 
 
 def documents(count: int, *, seed: int = 0, prefix: str = "made", flat: bool = False) -> list[Document]:
@@ -45,6 +46,16 @@ def _chunk(generator: random.Random) -> tuple[str, list[tuple[int, str]]]:
             return f"{plain} cell", [(len(plain) + 5, "Cell")]
         case _:
             return plain, []
+
+
+def data(documents: Sequence[Document]) -> TrainingData:
+    """The documents as those of a training on one corpus."""
+    return TrainingData(documents, {"dev": documents}, ("dev",), {"": 0})
+
+
+def of_corpus(documents: Iterable[Document], name: str) -> list[Document]:
+    """The documents as a corpus of that name, with ids of its own."""
+    return [replace(document, id=f"{name}-{document.id}", corpus=name) for document in documents]
 
 
 def with_concepts(documents: Iterable[Document]) -> list[Document]:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 import torch
 
 import making
+import several
 from spanwright import artifact
+from spanwright.artifact import TrainedModel
 from spanwright.errors import SettingsError
+from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
 from spanwright.text import Document, Entity
 from spanwright.training.loop import train
+from spanwright.training.selection import TrainingData
 from spanwright.training.setup import resolve
 from watching import Recorder
 
-FLAT = [Document("1", "one two three", (Entity(0, 3, "A"), Entity(4, 7, "B")))]
-NESTED = [Document("1", "one two three", (Entity(0, 7, "A"), Entity(4, 7, "B")))]
+
+def data(*entities: Entity) -> TrainingData:
+    """A training on one document with these entities."""
+    return TrainingData([Document("1", "one two three", entities)], {}, ("dev",), {})
+
+
+FLAT = data(Entity(0, 3, "A"), Entity(4, 7, "B"))
+NESTED = data(Entity(0, 7, "A"), Entity(4, 7, "B"))
 DEEP = "representation={kind='span-transformer'}"
 WRITTEN = {"reconstruction", "reconstruction-divergence", "synonyms", "synonyms-divergence"}
 NARROW = "transforms=[{kind='bottleneck'}]"
@@ -137,7 +148,7 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
         (
             "plain",
             (*TAGGED, "auxiliaries.span_vae={}"),
-            "auxiliaries.span_vae rewrites spans, but scorer.kind is 'none': there are none",
+            "auxiliaries.span_vae reads spans, but scorer.kind is 'none': there are none",
         ),
         (
             "joint-ib",
@@ -268,11 +279,73 @@ def test_a_mix_of_parts_trains_and_is_saved_without_its_writer(
 @pytest.mark.parametrize("changes", [TAGGED, ("auxiliaries.tagger={}", "output=tags")])
 def test_tags_are_refused_for_a_corpus_whose_entities_overlap(changes: tuple[str, ...]) -> None:
     settings = load_settings("plain", changes)
-    resolve(settings, FLAT, 32)
+    resolve(settings, making.data(FLAT), 32)
     with pytest.raises(SettingsError, match=r"entities of the training corpus overlap.*output='spans'"):
-        resolve(settings, NESTED, 32)
+        resolve(settings, making.data(NESTED), 32)
 
 
 def test_a_tagger_beside_spans_is_fine_with_entities_that_overlap() -> None:
-    settings = resolve(load_settings("plain", ["auxiliaries.tagger={}"]), NESTED, 32)
+    settings = resolve(load_settings("plain", ["auxiliaries.tagger={}"]), making.data(NESTED), 32)
     assert settings.decoding == "non-crossing"
+
+
+# Several corpora with types of their own.
+
+CVAE = "auxiliaries.cvae={condition='own', hidden=8, latent=4}"
+CONDITIONAL = {"conditional", "conditional-divergence"}
+TOGETHER = {
+    "deep spans with smoothing": ("dspert", ("scorer.smoothing=0.2",), {"spans"}),
+    "deep spans with an auto-encoder": ("dspert", (CVAE,), {"spans"} | CONDITIONAL),
+    "sigmoids behind a bottleneck, with a writer": (
+        "joint-ib",
+        (WRITER, SMALL_NARROW, "representation.size=16"),
+        {"spans", "compression"} | WRITTEN,
+    ),
+    "a bi-encoder": ("binder", ("scorer.types=atomic",), {"spans", "starts", "ends"}),
+    "a bi-encoder that reads descriptions": ("binder", (), {"spans", "starts", "ends"}),
+    "spans with a tagger": ("bundling", (), {"spans", "tags"}),
+    "spans with a tagger of paths": ("bundling", ("auxiliaries.tagger.kind=crf",), {"spans", "tags"}),
+    "a tagger beside spans": ("bundling", ("output=tags", CVAE), {"spans", "tags"} | CONDITIONAL),
+    "a tagger of paths alone": ("plain", (*TAGGED, "auxiliaries.tagger.kind=crf"), {"tags"}),
+    "pruned spans": ("plain", ("candidates.pruning={keep=0.5}",), {"spans", "pruning"}),
+}
+
+
+@pytest.mark.parametrize(("recipe", "changes", "terms"), TOGETHER.values(), ids=TOGETHER)
+def test_parts_learn_from_several_corpora_and_never_answer_with_foreign_types(
+    tiny_encoder: str, tmp_path: Path, recipe: str, changes: tuple[str, ...], terms: set[str]
+) -> None:
+    small = [f"encoder.name={tiny_encoder}", "windows.pieces=64", "windows.overlap=6", "training.epochs=1"]
+    small += ["candidates.width_limit=2", "training.batch_windows=3", "corpora.target=['Alpha']"]
+    flat, recorder = "output=tags" in changes, Recorder()
+    result = train(
+        load_settings(recipe, [*small, *changes]),
+        train=making.with_concepts(several.split("train", flat=flat, Alpha=4, Beta=3, Gamma=2)),
+        dev=several.split("dev", flat=flat, Alpha=1),
+        out=tmp_path / "run",
+        watcher=recorder,
+    )
+    network = recorder.setup.model.network
+    assert network.terms == terms
+    assert len(recorder.losses) == 4 and all(map(math.isfinite, recorder.losses))
+    assert all(bool(parameter.isfinite().all()) for parameter in network.parameters())
+    assert any(
+        not torch.equal(parameter, recorder.fresh[name]) for name, parameter in network.named_parameters()
+    )
+    # Whatever the weights, and so with random ones, which answer plenty.
+    documents = several.split("dev", flat=flat, Alpha=4, Beta=4, Gamma=4)
+    found = {pair for seed in range(4) for pair in random_answers(result.model, documents, seed)}
+    for corpus, types in several.TYPES.items():
+        answered = {type_ for own, type_ in found if own == corpus}
+        assert answered and answered <= set(types)
+
+
+def random_answers(model: TrainedModel, documents: list[Document], seed: int) -> set[tuple[str | None, str]]:
+    """Corpus and type of what a model finds whose last layers are random."""
+    generator = torch.Generator().manual_seed(seed)
+    for name, parameter in model.network.named_parameters():
+        if name.startswith(("spans.scorer", "tagger")) and "backbone" not in name:
+            torch.nn.init.normal_(parameter, generator=generator)
+    # Between the two, a bi-encoder forgets the types that it has read.
+    model.network.train().eval()
+    return {(d.corpus, entity.type) for d in Tagger(model).tag(documents) for entity in d.entities}

@@ -65,13 +65,19 @@ def test_a_recipe_trains_and_learns_from_its_first_steps(
     changes += ["candidates.width_limit=4", "training.epochs=3"]
     chosen = load_settings(recipe, changes)
     flat = chosen.output == "tags"
+    documents = making.with_concepts(making.documents(6, flat=flat))
+    dev = making.documents(2, prefix="dev", flat=flat)
+    if chosen.corpora is not None:
+        chosen = load_settings(recipe, [*changes, "corpora.target=['first']", "corpora.map=auto"])
+        documents = [*making.of_corpus(documents[:3], "first"), *making.of_corpus(documents[3:], "second")]
+        dev = making.of_corpus(dev, "first")
     # All documents are one batch; where a first phase trains a part alone, the second step is behind it.
     recorder = Recorder(stop_at_step=2 if chosen.objective.phases else 1)
     with pytest.raises(StoppedError):
         train(
             chosen,
-            train=making.with_concepts(making.documents(6, flat=flat)),
-            dev=making.documents(2, prefix="dev", flat=flat),
+            train=documents,
+            dev=dev,
             out=tmp_path / "run",
             watcher=recorder,
         )

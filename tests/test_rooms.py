@@ -58,6 +58,7 @@ RULES = {
     "batches": rule("text labels errors", "numpy torch tokenizers"),
     "parts": rule("batches errors", "torch pydantic numpy"),
     "parts/backbone.py": rule("batches errors", "torch", later_packages=True),
+    "parts/adapters.py": rule("errors", "torch pydantic", later_packages=True),
     "parts/build.py": rule("batches errors labels settings", "torch"),
     "evaluation": rule("text errors", "numpy rich"),
     "comparing": rule(
@@ -72,6 +73,9 @@ RULES = {
         "numpy torch",
         later_packages=True,
     ),
+    "integrations": rule("text errors predicting artifact hub", later_packages=True),
+    "hub.py": rule("errors artifact predicting", later_packages=True),
+    "service": rule("text errors corpora predicting __version__", "pydantic", later_packages=True),
     "labels.py": rule("text descriptions errors"),
     "errors.py": rule(),
 }
@@ -137,6 +141,7 @@ def test_evaluation_never_imports_torch() -> None:
 @pytest.mark.parametrize("file", sorted((SOURCE / "cli").rglob("*.py")), ids=lambda file: file.name)
 def test_commands_import_the_heavy_rooms_inside_calls_only(file: Path) -> None:
     heavy = {"training", "predicting", "settings", "parts", "batches", "artifact", "analysis"}
+    heavy |= {"hub", "service"}
     at_once = [found for found in imports(file) if found.at_once]
     # The view of a training is itself imported inside the command that trains.
     if file.name != "progress.py":

@@ -102,10 +102,13 @@ def test_a_recipe_file_that_is_not_there_is_refused() -> None:
     ("change", "message"),
     [
         ("training.epoch=3", "unknown setting 'training.epoch'; legal here are accumulate, batch_pieces, "),
-        ("trainig.epochs=3", "unknown setting 'trainig'; legal here are auxiliaries, candidates, decoding, "),
+        (
+            "trainig.epochs=3",
+            "unknown setting 'trainig'; legal here are auxiliaries, candidates, corpora, decoding, ",
+        ),
         (
             "objective.phases=[{share=1, terms=['a'], x=1}]",
-            "'objective.phases.0.x'; legal here are share, terms",
+            "'objective.phases.0.x'; legal here are share, still, terms",
         ),
         (
             "objective.weights.spans={kind='logistic', x=1}",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 
 from spanwright.evaluation import Scores
@@ -37,8 +39,8 @@ class Recorder:
         if len(self.losses) == self.stop_at_step:
             raise StoppedError
 
-    def scored(self, *, epoch: int, scores: Scores, best: bool) -> None:
-        self.f1.append(scores.micro.f1)
+    def scored(self, *, epoch: int, scores: Mapping[str, Scores], best: bool) -> None:
+        self.f1.append(scores["dev"].micro.f1)
         self.best.append(best)
         self.weights.append(self._copied_weights())
 

@@ -2,7 +2,7 @@
 
     spanwright.json      format version, resolved settings, encoder configuration, calibration, scores
     labels.json          the label space
-    model.safetensors    all weights
+    model.safetensors    all weights; adapters are part of the encoder's, and no weight is quantised
     tokenizer.json       the sub-word tokenizer
     vocabulary.json      the words of a writer, in models that keep one
     README.md            the model card
@@ -35,6 +35,7 @@ from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
 from spanwright.model_card import model_card
 from spanwright.parts import backbone
+from spanwright.parts.adapters import merged
 from spanwright.parts.build import build, resolved_width_limit, with_types
 from spanwright.parts.decoding import Decoding
 from spanwright.parts.model import SpanModel
@@ -100,16 +101,24 @@ class TrainedModel:
         return replace(self, network=network, labels=labels, settings=settings, vocabulary=Vocabulary())
 
     def for_use(self) -> TrainedModel:
-        """This model without a writer, which finds no entities, unless its settings keep it."""
+        """This model without auto-encoders, which find no entities, unless its settings keep them."""
         chosen, network = self.settings.auxiliaries, self.network
-        if chosen.span_vae is None or chosen.span_vae.keep:
+        parts = {"span_vae": chosen.span_vae, "cvae": chosen.cvae}
+        idle = [name for name, part in parts.items() if part is not None and not part.keep]
+        if not idle:
             return self
-        auxiliaries = chosen.model_copy(update={"span_vae": None})
+        keeps_writer = "span_vae" not in idle
         bare = SpanModel(
-            encoder=network.encoder, spans=network.spans, tagger=network.tagger, output=network.output
+            encoder=network.encoder,
+            spans=network.spans.unconditioned() if network.spans and "cvae" in idle else network.spans,
+            tagger=network.tagger,
+            output=network.output,
+            writer=network.writer if keeps_writer else None,
         )
+        auxiliaries = chosen.model_copy(update=dict.fromkeys(idle))
         settings = self.settings.model_copy(update={"auxiliaries": auxiliaries})
-        return replace(self, network=bare, settings=settings, vocabulary=Vocabulary())
+        vocabulary = self.vocabulary if keeps_writer else Vocabulary()
+        return replace(self, network=bare, settings=settings, vocabulary=vocabulary)
 
 
 def save(model: TrainedModel, folder: Path) -> None:
@@ -169,7 +178,7 @@ def load(folder: str | Path) -> TrainedModel:
             weights = _from_version_1(description["settings"], weights)
         settings = check(description["settings"], str(folder / "spanwright.json"))
         labels = LabelSpace.from_dict(_read_json(folder / "labels.json"))
-        pieces = PieceEncoder.from_file(folder / "tokenizer.json")
+        pieces = PieceEncoder.from_file(folder / "tokenizer.json", names_corpus=settings.names_corpus)
         encoder = backbone.from_config(description["encoder_config"])
         vocabulary = _stored_vocabulary(settings, folder)
         network = build(settings, encoder, labels=labels, pieces=pieces, vocabulary=len(vocabulary))
@@ -260,13 +269,13 @@ def sync(path: Path) -> None:
 
 
 def _contiguous(network: SpanModel) -> dict[str, Any]:
-    return {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
+    return {name: tensor.contiguous() for name, tensor in merged(network).state_dict().items()}
 
 
 def _plain_config(config: Any) -> dict[str, Any]:
     """The encoder's configuration without paths of this machine and without anything that names code."""
     values: dict[str, Any] = json.loads(config.to_json_string(use_diff=False))
-    for key in ("_name_or_path", "auto_map", "architectures", "transformers_version"):
+    for key in ("_name_or_path", "auto_map", "architectures", "transformers_version", "quantization_config"):
         values.pop(key, None)
     return values
 

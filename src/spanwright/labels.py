@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,25 +17,66 @@ Prototype = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class LabelSpace:
-    """The types that a model knows. A type's id is its position in `types`."""
+    """The types that a model knows. A type's id is its position in `types`.
+
+    Models of several corpora may have the types of each apart: then names repeat, and the types of a corpus
+    stand together.
+    """
 
     types: tuple[str, ...]
     descriptions: tuple[str, ...] = ()
     """One text per type, or none at all: then the names in words serve."""
     prototypes: tuple[tuple[Prototype, ...], ...] = ()
     """Training mentions of each type, for models that compare with them."""
+    corpora: tuple[str, ...] = ()
+    """The corpora that a model was trained on together, by name; empty for one that does not tell them apart.
+    Where none is asked for, the first answers."""
+    corpus: tuple[int, ...] = ()
+    """The corpus of each type, in order; empty where types are common to all corpora."""
+    shared: tuple[str, ...] = ()
+    """The shared type that each type is, by a label map; an empty name for none. Empty without a map."""
 
     def __post_init__(self) -> None:
-        if not self.types or len(set(self.types)) != len(self.types):
+        keys = self.keys
+        if not keys or len(set(keys)) != len(keys):
             raise InputError(f"a label space needs at least one type and no type twice; found {self.types}")
-        for field, values in (("descriptions", self.descriptions), ("prototypes", self.prototypes)):
+        for field in ("descriptions", "prototypes", "corpus", "shared"):
+            values = getattr(self, field)
             if values and len(values) != len(self.types):
                 raise InputError(f"a label space of {len(self.types)} types has {len(values)} {field}")
+        if list(self.corpus) != sorted(self.corpus) or not set(self.corpus) <= set(range(len(self.corpora))):
+            raise InputError(
+                f"a label space has types of the corpora {self.corpus}; legal are positions in its "
+                f"{len(self.corpora)} corpora, in order"
+            )
+
+    @property
+    def keys(self) -> list[tuple[str, int]]:
+        """Name and corpus of each type; 0 where types are common to all corpora."""
+        return list(zip(self.types, self.corpus or (0,) * len(self.types), strict=True))
 
     @cached_property
-    def ids(self) -> dict[str, int]:
-        """Type name to type id."""
-        return {name: position for position, name in enumerate(self.types)}
+    def _ids(self) -> dict[tuple[str, int], int]:
+        return {key: position for position, key in enumerate(self.keys)}
+
+    def find(self, name: str, corpus: int = 0) -> int | None:
+        """The id of a type by its name and the position of its corpus; None if there is no such type."""
+        return self._ids.get((name, corpus if self.corpus else 0))
+
+    def corpus_id(self, name: str | None) -> int:
+        """The position of a corpus, by its name; that of the first for a name that is unknown, or none."""
+        return self.corpora.index(name) if name in self.corpora else 0
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many types each corpus has; one number where types are common to all."""
+        if not self.corpus:
+            return (len(self.types),)
+        return tuple(self.corpus.count(position) for position in range(len(self.corpora)))
+
+    def types_of(self, corpus: int) -> tuple[str, ...]:
+        """The names of the types that a corpus can have."""
+        return tuple(name for name, own in self.keys if own == corpus or not self.corpus)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -48,12 +89,26 @@ class LabelSpace:
     def with_types(self, descriptions: Mapping[str, str]) -> LabelSpace:
         """This label space and more types, given by name and description; a known name is described anew."""
         texts = dict(zip(self.types, self.texts, strict=True)) | dict(descriptions)
-        return replace(self, types=tuple(texts), descriptions=tuple(texts.values()), prototypes=())
+        return replace(self, types=tuple(texts), descriptions=tuple(texts.values()), prototypes=(), shared=())
 
     @classmethod
-    def of(cls, documents: Iterable[Document]) -> LabelSpace:
-        """The types that occur in documents, sorted by name."""
-        return cls(tuple(sorted({entity.type for document in documents for entity in document.entities})))
+    def of(cls, documents: Iterable[Document], corpora: Sequence[str] = ()) -> LabelSpace:
+        """The types that occur in documents, sorted by name; those of each corpus apart, if any are named."""
+        if not corpora:
+            return cls(tuple(sorted({entity.type for document in documents for entity in document.entities})))
+        position = {name: number for number, name in enumerate(corpora)}
+        found = sorted(
+            {
+                (position[document.corpus or ""], entity.type)
+                for document in documents
+                for entity in document.entities
+            }
+        )
+        return cls(
+            tuple(name for _, name in found),
+            corpora=tuple(corpora),
+            corpus=tuple(number for number, _ in found),
+        )
 
     def to_dict(self, prototypes: int) -> dict[str, Any]:
         """Plain values for JSON, with so many prototypes of each type."""
@@ -62,6 +117,9 @@ class LabelSpace:
             values["descriptions"] = self.descriptions
         if self.prototypes:
             values["prototypes"] = [own[:prototypes] for own in self.prototypes]
+        for field in ("corpora", "corpus", "shared"):
+            if getattr(self, field):
+                values[field] = getattr(self, field)
         return values
 
     @classmethod
@@ -74,4 +132,7 @@ class LabelSpace:
                 tuple((str(before), str(mention), str(behind)) for before, mention, behind in own)
                 for own in values.get("prototypes", ())
             ),
+            corpora=tuple(str(name) for name in values.get("corpora", ())),
+            corpus=tuple(int(position) for position in values.get("corpus", ())),
+            shared=tuple(str(name) for name in values.get("shared", ())),
         )

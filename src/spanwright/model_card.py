@@ -1,19 +1,25 @@
-"""The README.md of a model directory."""
+"""The README.md of a model directory. It begins with the metadata that the Hugging Face Hub reads."""
 
 from __future__ import annotations
 
+import html
+import re
 from typing import Any
 
 from spanwright.labels import LabelSpace
 from spanwright.settings import Settings
 
+_TASK = "token-classification"
+_METRICS = ("precision", "recall", "f1")
+
 
 def model_card(settings: Settings, labels: LabelSpace, facts: dict[str, Any]) -> str:
     """What a stranger must know to use a model: types, data, scores, settings, how to load it."""
     sections = [
+        _metadata(settings.name, facts),
         f"# {settings.name} on {settings.encoder.name}",
         f"A named entity recognition model made with Spanwright. {settings.description}.",
-        "## Types\n\n" + "\n".join(f"- {name}" for name in labels.types),
+        "## Types\n\n" + "\n".join(f"- {_in_one_line(name)}" for name in labels.types),
         "## Use\n\n```python\nimport spanwright\n\n"
         'tagger = spanwright.load("path/of/this/folder")\n'
         'for entity in tagger.tag("Your text.").entities:\n    print(entity)\n```',
@@ -25,6 +31,44 @@ def model_card(settings: Settings, labels: LabelSpace, facts: dict[str, Any]) ->
         "## Licence\n\nThe weights inherit the terms of the encoder and of the training corpora: check both.",
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _metadata(name: str, facts: dict[str, Any]) -> str:
+    """YAML between two lines of hyphens: what kind of model this is, its licence if known, its scores."""
+    from huggingface_hub import EvalResult, ModelCardData
+
+    results = [
+        EvalResult(
+            task_type=_TASK,
+            dataset_type="unknown",
+            dataset_name=_plain(split),
+            dataset_split=_plain(split),
+            metric_type=metric,
+            metric_value=float(scores[metric]),
+        )
+        for split, scores in facts.get("scores", {}).items()
+        for metric in _METRICS
+    ]
+    data = ModelCardData(
+        library_name="spanwright",
+        pipeline_tag=_TASK,
+        tags=["spanwright", "named-entity-recognition"],
+        license=facts.get("license"),
+        metrics=list(_METRICS) if results else None,
+        model_name=_plain(name) if results else None,
+        eval_results=results or None,
+    )
+    return f"---\n{data.to_yaml()}\n---"
+
+
+def _plain(name: str) -> str:
+    """A name without what readers of YAML may take for more than a letter."""
+    return re.sub(r"[^\w .-]+", "-", name).strip()
+
+
+def _in_one_line(name: str) -> str:
+    """A type as Markdown that shows its name and cannot begin anything else."""
+    return html.escape(" ".join(name.split()), quote=False)
 
 
 def _limits(settings: Settings) -> str:

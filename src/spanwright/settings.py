@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -22,11 +21,13 @@ from pydantic import (
 
 from spanwright.batches.prepare import Context
 from spanwright.errors import SettingsError
+from spanwright.parts.auxiliaries.cvae import CvaeSettings
 from spanwright.parts.auxiliaries.span_vae import SpanVaeSettings
 from spanwright.parts.auxiliaries.tagger import TaggerSettings
 from spanwright.parts.decoding import Decoding
 from spanwright.parts.encoder import EncoderSettings
 from spanwright.parts.model import Output
+from spanwright.parts.optional import OFF
 from spanwright.parts.pruning import PruningSettings
 from spanwright.parts.representations.composed import ComposedSettings
 from spanwright.parts.representations.span_transformer import SpanTransformerSettings
@@ -37,12 +38,11 @@ from spanwright.parts.transforms.bilstm import BiLstmSettings
 from spanwright.parts.transforms.bottleneck import BottleneckSettings
 from spanwright.parts.transforms.feed_forward import FeedForwardSettings
 from spanwright.recipes import recipe_text
+from spanwright.training.corpora import CorporaSettings
 from spanwright.training.objective import ObjectiveSettings
 from spanwright.training.optimiser import OptimiserSettings
 
 Auto = Literal["auto"]
-OFF = BeforeValidator(lambda value: None if value is False else value)
-"""Lets recipes switch a part off that another recipe has: TOML can say `false`, but not `None`."""
 
 
 class WindowSettings(BaseModel):
@@ -118,6 +118,8 @@ class AuxiliarySettings(BaseModel):
     """A tagger of words that shares the encoder (Bundling Learning)."""
     span_vae: Annotated[SpanVaeSettings | None, OFF] = None
     """Auto-encoders that rewrite gold spans and their synonyms (Joint-IB)."""
+    cvae: Annotated[CvaeSettings | None, OFF] = None
+    """An auto-encoder of span vectors, given their labels (CVAE-NER)."""
 
 
 def _representation_kind(value: Any) -> Any:
@@ -143,6 +145,8 @@ class Settings(BaseModel):
     name: str
     description: str = ""
     encoder: EncoderSettings = EncoderSettings()
+    corpora: Annotated[CorporaSettings | None, OFF] = None
+    """How several corpora are trained on together; without it, documents are all of one."""
     windows: WindowSettings = WindowSettings()
     candidates: CandidateSettings = CandidateSettings()
     labels: LabelSettings = LabelSettings()
@@ -167,6 +171,11 @@ class Settings(BaseModel):
         return self.scorer.kind != "none"
 
     @property
+    def names_corpus(self) -> bool:
+        """Whether the encoder is told which corpus a text is from."""
+        return self.corpora is not None and self.corpora.token
+
+    @property
     def near(self) -> int:
         """How far from an entity spans have a part of its target."""
         if self.scorer.kind == "softmax" and self.scorer.smoothing > 0:
@@ -181,8 +190,9 @@ class Settings(BaseModel):
             raise ValueError("output is 'tags', but there is no tagger: set auxiliaries.tagger")
         if not self.has_spans and self.output == "spans":
             raise ValueError("scorer.kind is 'none', so there are no spans to answer with: set output='tags'")
-        if not self.has_spans and self.auxiliaries.span_vae is not None:
-            raise ValueError("auxiliaries.span_vae rewrites spans, but scorer.kind is 'none': there are none")
+        for name in ("span_vae", "cvae"):
+            if not self.has_spans and getattr(self.auxiliaries, name) is not None:
+                raise ValueError(f"auxiliaries.{name} reads spans, but scorer.kind is 'none': there are none")
         self._check_representation()
         self._check_bottleneck()
         if scorer.kind == "bi-encoder":

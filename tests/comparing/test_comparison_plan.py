@@ -131,8 +131,8 @@ def test_descriptions_that_no_recipe_reads_are_refused() -> None:
         ),
         (
             {"corpora": {"made": {**CORPUS, "tests": 1}}},
-            "'corpora.made.tests' is unknown; legal here are train, dev, test, format, options, documents, "
-            "descriptions, set",
+            "'corpora.made.tests' is unknown; legal here are train, dev, test, together, format, options, "
+            "documents, descriptions, set",
         ),
         (
             {"corpora": {"made": {**CORPUS, "documents": {"all": 1}}}},
@@ -142,7 +142,14 @@ def test_descriptions_that_no_recipe_reads_are_refused() -> None:
             {"plots": {"one": {"kind": "line", "recipes": ["plain"], "title": ""}}},
             "'plots.one.title' is unknown; legal here are kind, recipes",
         ),
-        ({"corpora": {"made": {"train": "a", "dev": "b"}}}, "'corpora.made.test' is missing"),
+        (
+            {"corpora": {"made": {"train": "a", "dev": "b"}}},
+            "'corpora.made': test is missing; legal are train, dev and test, or together",
+        ),
+        (
+            {"corpora": {"made": {**CORPUS, "together": "c.toml"}}},
+            "'corpora.made': together is given, so files and numbers of documents stand in that file alone",
+        ),
         ({"heat_map_split": "train"}, "'heat_map_split' is 'train': Input should be 'dev' or 'test'"),
     ],
 )

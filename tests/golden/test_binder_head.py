@@ -78,7 +78,7 @@ def bi_encoder(arrays: Arrays, **changes: object) -> BiEncoder:
     made = BiEncoder(
         BiEncoderSettings(kind="bi-encoder", dropout=0.0, **changes),
         source=FixedTypes(arrays["h_type"]),
-        types=types,
+        sizes=(types,),
         state_width=width,
         vector_size=len(arrays["span_bias"]),
     )
@@ -113,6 +113,7 @@ def batch_of(arrays: Arrays) -> Batch:
         word_offset=-torch.arange(windows) * tokens,
         document=torch.arange(windows),
         owned_sums=torch.tensor([(-1000, 1000)] * windows),
+        corpus=torch.zeros(windows, dtype=torch.long),
     )
 
 

@@ -61,7 +61,7 @@ def bottleneck_of(arrays: Arrays, samples: int) -> Bottleneck:
 
 def sigmoid_of(arrays: Arrays) -> Sigmoid:
     types, size = arrays["classifier_weight"].shape
-    made = Sigmoid(SigmoidSettings(kind="sigmoid", reduction="spans"), vector_size=size, types=types)
+    made = Sigmoid(SigmoidSettings(kind="sigmoid", reduction="spans"), vector_size=size, sizes=(types,))
     load_linear(made.layers[0], arrays, "classifier")
     return made
 

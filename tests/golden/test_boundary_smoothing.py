@@ -11,6 +11,7 @@ from torch import Tensor
 from batching import batch_of
 from golden.numbers import Arrays, load_arrays
 from spanwright.batches.batch import Batch, Mentions
+from spanwright.parts.classes import Classes
 from spanwright.parts.scorers.smoothing import smoothed_targets
 from spanwright.parts.scorers.softmax import Softmax, SoftmaxSettings
 
@@ -59,7 +60,7 @@ def test_targets_of_all_spans(arrays: Arrays, epsilon: float, distance: int) -> 
     sentences = range(len(arrays["sentence_length"]))
     given = batch(arrays, sentences, 100)
     classes = int(arrays["num_classes"])
-    found = smoothed_targets(given, classes, smoothing=epsilon, distance=distance)
+    found = smoothed_targets(given, Classes((classes - 1,)), smoothing=epsilon, distance=distance)
     expected = on_grid(arrays, f"target_eps{epsilon}_D{distance}_sentence{{}}", sentences, given)
     assert found.shape == expected.shape
     assert (found - expected).abs().max() <= 1e-6
@@ -69,7 +70,7 @@ def loss(arrays: Arrays, sentences: range, limit: int, epsilon: float, distance:
     given, types = batch(arrays, sentences, limit), int(arrays["num_classes"]) - 1
     settings = SoftmaxSettings(smoothing=epsilon, smoothing_distance=distance)
     logits = on_grid(arrays, "logits_sentence{}", sentences, given)
-    return Softmax(settings, vector_size=1, types=types).losses(logits, given)["spans"]
+    return Softmax(settings, vector_size=1, sizes=(types,)).losses(logits, given)["spans"]
 
 
 @pytest.mark.parametrize(("name", "limit"), [("", 100), ("_maxsize3", 3)], ids=["all", "three words"])

@@ -26,7 +26,7 @@ def scorer(**changes: Any) -> BiEncoder:
     return BiEncoder(
         BiEncoderSettings(kind="bi-encoder", types="atomic", **{"dropout": 0.0, **changes}),
         source=AtomicTypes(TYPES, WIDTH),
-        types=TYPES,
+        sizes=(TYPES,),
         state_width=WIDTH,
         vector_size=SIZE,
     )
@@ -71,6 +71,7 @@ def batch(golds: list[tuple[int, int, int]], *others: list[int]) -> Batch:
         word_offset=torch.zeros(2, dtype=torch.long),
         document=torch.zeros(2, dtype=torch.long),
         owned_sums=torch.tensor([(-1000, 1000)] * 2),
+        corpus=torch.zeros(2, dtype=torch.long),
     )
 
 

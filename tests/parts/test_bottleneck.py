@@ -170,7 +170,7 @@ def plain(part: Bottleneck, scorer: Sigmoid) -> nn.Sequential:
 def test_without_deviations_and_compression_it_is_an_mlp(samples: int) -> None:
     part = part_of(samples=samples)
     nn.init.constant_(part.deviation.bias, -1e4)
-    scorer = Sigmoid(SigmoidSettings(kind="sigmoid"), vector_size=SIZE, types=TYPES).double()
+    scorer = Sigmoid(SigmoidSettings(kind="sigmoid"), vector_size=SIZE, sizes=(TYPES,)).double()
     batch = batch_of((4, 3), every_span((4, 3), 3), [(0, 1), (3, 0), (3, 1)])
     vectors = vectors_of()
     made = part(vectors, batch.spans)

@@ -23,7 +23,7 @@ Pair = tuple[int, int]
 def scorer(types: int = TYPES, **changes: object) -> Sigmoid:
     torch.manual_seed(0)
     settings = SigmoidSettings.model_validate({"kind": "sigmoid", **changes})
-    return Sigmoid(settings, vector_size=4, types=types)
+    return Sigmoid(settings, vector_size=4, sizes=(types,))
 
 
 def batch(spans: int, pairs: list[Pair], windows: int = 1) -> Batch:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from batching import batch_of
 from spanwright.batches.batch import Batch, Mentions
+from spanwright.parts.classes import Classes
 from spanwright.parts.scorers.smoothing import smoothed_targets
 from spanwright.parts.scorers.softmax import Softmax, SoftmaxSettings
 
@@ -56,7 +57,7 @@ def naive(
 def target(given_batch: Batch, first: int, last: int, **choices: float) -> list[float]:
     """The probabilities of one span."""
     chosen = {"smoothing": 0.1, "distance": 1, **choices}
-    found = smoothed_targets(given_batch, TYPES + 1, **chosen)
+    found = smoothed_targets(given_batch, Classes((TYPES,)), **chosen)
     spans = given_batch.spans
     row = ((spans.first == first) & (spans.last == last)).nonzero().item()
     return found[row].tolist()
@@ -76,7 +77,7 @@ def test_targets_equal_a_naive_loop_over_all_spans(
 ) -> None:
     words, golds = drawn
     given_batch = batch(words, golds, limit=limit, before=before)
-    found = smoothed_targets(given_batch, TYPES + 1, smoothing=smoothing, distance=distance)
+    found = smoothed_targets(given_batch, Classes((TYPES,)), smoothing=smoothing, distance=distance)
     table = naive(words, golds, smoothing, distance)
     columns = (given_batch.spans.first.tolist(), given_batch.spans.last.tolist())
     expected = [table[first - before, last - before] for first, last in zip(*columns, strict=True)]
@@ -115,7 +116,7 @@ def test_an_entity_that_its_window_cuts_gives_nothing() -> None:
 
 
 def losses(given_batch: Batch, logits: Tensor, **choices: object) -> float:
-    scorer = Softmax(SoftmaxSettings(**choices), vector_size=1, types=TYPES)
+    scorer = Softmax(SoftmaxSettings(**choices), vector_size=1, sizes=(TYPES,))
     return scorer.losses(logits, given_batch)["spans"].item()
 
 
@@ -133,4 +134,4 @@ def test_hardly_any_smoothing_is_hardly_different_from_none(reduction: str) -> N
 def test_no_candidates_have_no_targets() -> None:
     mentions = batch(2, [(0, 1, 0)]).mentions
     given_batch = batch_of([0, 2], mentions=mentions)
-    assert smoothed_targets(given_batch, TYPES + 1, smoothing=0.1, distance=1).shape == (0, TYPES + 1)
+    assert smoothed_targets(given_batch, Classes((TYPES,)), smoothing=0.1, distance=1).shape == (0, TYPES + 1)

@@ -20,7 +20,7 @@ TYPES = 3
 
 def scorer(**changes: object) -> Softmax:
     torch.manual_seed(0)
-    return Softmax(SoftmaxSettings(**changes), vector_size=4, types=TYPES)
+    return Softmax(SoftmaxSettings(**changes), vector_size=4, sizes=(TYPES,))
 
 
 def batch(spans: int, pairs: list[tuple[int, int]], windows: int = 1) -> Batch:

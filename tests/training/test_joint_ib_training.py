@@ -30,7 +30,7 @@ TRAIN = making.with_concepts(making.documents(12))
 DEV = making.documents(4, prefix="dev")
 SMALL = (
     *making.SMALL_JOINT_IB,
-    "training.epochs=4",
+    "training.epochs=5",
 )
 """Twelve steps, of which the first three are those of the first phase."""
 WRITTEN = {"reconstruction", "reconstruction-divergence", "synonyms", "synonyms-divergence"}
@@ -99,8 +99,8 @@ WRITER = (
 def test_all_terms_are_in_the_objective_and_phases_decide_when(setup: Setup) -> None:
     objective, terms = setup.model.settings.objective, setup.model.network.terms
     assert terms == {"spans", "compression"} | WRITTEN
-    assert weights_at(objective, terms, progress=0.24).keys() == WRITTEN
-    assert weights_at(objective, terms, progress=0.26).keys() == terms
+    assert weights_at(objective, terms, progress=0.19).keys() == WRITTEN
+    assert weights_at(objective, terms, progress=0.21).keys() == terms
 
 
 def test_every_term_is_a_loss_above_0_and_the_sum_is_weighted(setup: Setup) -> None:
@@ -133,13 +133,13 @@ def changed(before: dict[str, Tensor], after: dict[str, Tensor]) -> set[str]:
     return {name.partition(".")[0] for name in learnt if not torch.equal(before[name], after[name])}
 
 
-def test_the_first_phase_trains_writer_and_encoder_and_the_rest_of_the_run_everything(
+def test_the_first_phase_trains_the_writer_alone_and_the_rest_of_the_run_everything(
     finished: tuple[RunResult, Recorder],
 ) -> None:
     recorder = finished[1]
-    assert len(recorder.losses) == 12
+    assert len(recorder.losses) == 15
     first, *_, last = recorder.weights
-    assert changed(recorder.fresh, first) == {"encoder", "writer"}
+    assert changed(recorder.fresh, first) == {"writer"}
     assert changed(first, recorder.weights[1]) == changed(first, last) == {"encoder", "writer", "spans"}
 
 

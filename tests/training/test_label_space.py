@@ -31,7 +31,7 @@ keyword = "protein"
 
 
 def made(*changes: str, recipe: str = "binder") -> tuple[LabelSpace, list[str]]:
-    return label_space(load_settings(recipe, changes), DOCUMENTS)
+    return label_space(load_settings(recipe, changes), making.data(DOCUMENTS))
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_another_seed_draws_the_prototypes_in_another_order() -> None:
 def test_the_seed_of_the_run_draws_the_prototypes() -> None:
     documents = making.documents(10)
     changes = ["scorer.types=prototypes", "training.seed=5"]
-    labels, _ = label_space(load_settings("binder", changes), documents)
+    labels, _ = label_space(load_settings("binder", changes), making.data(documents))
     assert labels.prototypes == draw_prototypes(documents, LabelSpace.of(documents), seed=5)
 
 

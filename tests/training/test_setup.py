@@ -76,7 +76,9 @@ def test_data_that_cannot_be_trained_on_is_refused(
 
 
 def test_what_settings_leave_open_is_decided_from_the_data_and_the_encoder(tiny_encoder: str) -> None:
-    settings = resolve(making.settings(tiny_encoder, "optimiser.learning_rates={head=0.5}"), TRAIN, 768)
+    settings = resolve(
+        making.settings(tiny_encoder, "optimiser.learning_rates={head=0.5}"), making.data(TRAIN), 768
+    )
     assert settings.candidates.width_limit == 2
     assert settings.decoding == "non-crossing"
     assert settings.optimiser.learning_rates == {"encoder": 5e-5, "head": 0.5}
@@ -86,14 +88,14 @@ def test_a_writer_learns_at_the_rate_of_the_head_unless_told_otherwise(tiny_enco
     writer, told = "auxiliaries.span_vae={}", "optimiser.learning_rates={auxiliary=0.5}"
     for changes, auxiliary in (((writer,), 1e-3), ((writer, told), 0.5)):
         chosen = making.settings(tiny_encoder, "optimiser.learning_rates={}", *changes)
-        rates = resolve(chosen, TRAIN, 32).optimiser.learning_rates
+        rates = resolve(chosen, making.data(TRAIN), 32).optimiser.learning_rates
         assert rates == {"encoder": 2e-4, "head": 1e-3, "auxiliary": auxiliary}
 
 
 def test_terms_have_usual_weights_where_there_is_a_part_that_has_them(tiny_encoder: str) -> None:
     def weights(*changes: str) -> dict[str, object]:
         chosen, flat = making.settings(tiny_encoder, *changes), making.documents(2, flat=True)
-        return resolve(chosen, flat, 32).objective.model_dump()["weights"]
+        return resolve(chosen, making.data(flat), 32).objective.model_dump()["weights"]
 
     bottleneck = "transforms=[{kind='bottleneck'}]"
     rising = {"kind": "linear", "start": 0.0, "end": 5e-4, "begin": 0.0, "finish": 1.0}
@@ -113,7 +115,7 @@ def test_terms_have_usual_weights_where_there_is_a_part_that_has_them(tiny_encod
 
 def test_what_settings_say_is_not_decided_anew(tiny_encoder: str) -> None:
     chosen = making.settings(tiny_encoder, "candidates.width_limit=7", "decoding=flat")
-    settings = resolve(chosen, TRAIN, 768)
+    settings = resolve(chosen, making.data(TRAIN), 768)
     assert (settings.candidates.width_limit, settings.decoding) == (7, "flat")
 
 

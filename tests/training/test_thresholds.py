@@ -86,7 +86,7 @@ def sigmoid_model(threshold: str) -> TrainedModel:
     made = tiny.model()
     head, types = made.network.spans, len(made.labels)
     settings = SigmoidSettings.model_validate({"kind": "sigmoid", "threshold": threshold})
-    head.scorer = Sigmoid(settings, vector_size=head.representation.size, types=types).eval()
+    head.scorer = Sigmoid(settings, vector_size=head.representation.size, sizes=(types,)).eval()
     return randomised(made)
 
 

@@ -16,7 +16,7 @@ from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Batch
 from spanwright.batches.gold_spans import LONGEST, GoldSpan, SynonymSource, Words, gold_spans, spans_of_golds
 from spanwright.batches.pieces import Integers
-from spanwright.batches.prepare import PreparedDocument, gold_words, prepare
+from spanwright.batches.prepare import PreparedDocument, gold_words
 from spanwright.batches.vocabulary import Vocabulary
 from spanwright.errors import InputError
 from spanwright.evaluation import corpus_bleu
@@ -105,7 +105,7 @@ def rewritten(
     Entities that are no candidate span of the model (too wide, cutting a word, of a type it does not know)
     are left out. `synonyms` tells what synonyms are compared with.
     """
-    prepared = [prepare(document, model.pieces, model.plan) for document in documents]
+    prepared = Tagger(model).prepare(documents)
     golds = [gold_words(item, model.labels).rows for item in prepared]
     written = _write(model, prepared, golds)
     found = []

@@ -14,11 +14,12 @@ from torch import nn
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Batch, Spans
 from spanwright.batches.pieces import Integers
-from spanwright.batches.prepare import gold_words, prepare
+from spanwright.batches.prepare import gold_words
 from spanwright.errors import InputError
 from spanwright.parts.model import SpanHead
 from spanwright.parts.scorers.bi_encoder import BiEncoder, Comparisons
 from spanwright.parts.scorers.sigmoid import Sigmoid
+from spanwright.parts.scorers.softmax import Softmax
 from spanwright.parts.states import WordStates
 from spanwright.parts.transforms.transformed import Transformed
 from spanwright.predicting.tagger import Tagger
@@ -132,9 +133,10 @@ class _Collector:
     def look_at(self, documents: Sequence[Document]) -> None:
         """Add the spans of documents to the sample."""
         model = self._model
-        prepared = [prepare(document, model.pieces, model.plan) for document in documents]
+        tagger = Tagger(model)
+        prepared = tagger.prepare(documents)
         golds = [gold_words(item, model.labels).rows for item in prepared]
-        for batch in Tagger(model).batches(prepared, golds):
+        for batch in tagger.batches(prepared, golds):
             self._look_at_batch(batch)
         self._documents += len(documents)
 
@@ -210,7 +212,10 @@ def _vectors_and_scores(
         tuned = head.scorer.tuned
         limits = 0.0 if tuned is None else tuned.logit(eps=_CERTAIN)
         return _array(vectors.spans), _array(scores - limits), None
-    return _array(vectors.spans), _array(scores[:, 1:] - scores[:, :1]), None
+    assert isinstance(head.scorer, Softmax)
+    classes = head.scorer.classes
+    none = scores.gather(1, classes.none_of_spans(batch)[:, None])
+    return _array(vectors.spans), _array((scores - none)[:, classes.of_type]), None
 
 
 def _near_pairs(spans: Spans, vectors: Floats, span: int) -> npt.NDArray[np.float32]:
@@ -235,8 +240,11 @@ def templates(model: TrainedModel) -> tuple[tuple[str, ...], Floats]:
         return model.labels.types, _array(scorer.type_projections["spans"](scorer.source()))
     last = scorer.layers[-1]
     assert isinstance(last, nn.Linear)
-    none = () if isinstance(scorer, Sigmoid) else (NO_ENTITY,)
-    return (*none, *model.labels.types), _array(last.weight)
+    types = model.labels.types
+    if isinstance(scorer, Sigmoid):
+        return types, _array(last.weight)
+    names = tuple(types[type_] if type_ >= 0 else NO_ENTITY for type_ in scorer.classes.type_of.tolist())
+    return names, _array(last.weight)
 
 
 def unit_vectors(vectors: Floats) -> Floats:

@@ -114,6 +114,8 @@ class Batch:
     owned_sums: Tensor
     """(windows, 2): a window owns the spans whose first + last + 1, in words of the document, lies above the
     first number and not above the second."""
+    corpus: Tensor
+    """(windows,): position of each window's corpus in the label space; 0 where there is only one."""
     rewrites: Rewrites | None = None
     """Only where a part of the model learns to write."""
 
@@ -122,6 +124,11 @@ class Batch:
         """(words,): the window of each packed word."""
         windows = torch.arange(len(self.word_counts), device=self.word_counts.device)
         return windows.repeat_interleave(self.word_counts)
+
+    @property
+    def corpus_of_span(self) -> Tensor:
+        """(spans,): the corpus of each candidate."""
+        return self.corpus[self.spans.window]
 
     def owns(self, window: Tensor, first: Tensor, last: Tensor) -> Tensor:
         """Mask of the spans, given by window and packed words, that their window owns."""

@@ -38,7 +38,9 @@ def collate(
     sampling: Sampling | None = None,
 ) -> Batch:
     """Make a batch of windows; `golds` holds the gold rows (golds, 4) of each document."""
-    ids, mask, first_piece, last_piece = _pieces(windows, documents, encoder)
+    # Each once: they may have to be read from a file.
+    prepared = [documents[window.document] for window in windows]
+    ids, mask, first_piece, last_piece = _pieces(windows, prepared, encoder)
     layout = _layout(windows)
     spans, cells = _candidates(windows, layout, width_limit)
     rows = _gold_rows(windows, layout, golds, width_limit)
@@ -55,6 +57,7 @@ def collate(
         word_offset=torch.from_numpy(layout.word_offset),
         document=torch.tensor([window.document for window in windows]),
         owned_sums=torch.tensor([(window.own_above, window.own_to) for window in windows]),
+        corpus=torch.tensor([document.corpus for document in prepared]),
     )
     return batch if sampling is None else _sampled(batch, sampling)
 
@@ -75,20 +78,26 @@ def _layout(windows: Sequence[Window]) -> _Layout:
 
 
 def _pieces(
-    windows: Sequence[Window], documents: Sequence[PreparedDocument], encoder: PieceEncoder
+    windows: Sequence[Window], prepared: Sequence[PreparedDocument], encoder: PieceEncoder
 ) -> tuple[Integers, np.ndarray, Integers, Integers]:
-    """Padded piece ids and mask, and the first and last piece of each word in the flattened pieces."""
+    """Padded piece ids and mask, and the first and last piece of each word in the flattened pieces.
+
+    `prepared` is the document of each window.
+    """
     before, behind = len(encoder.prefix), len(encoder.suffix)
-    starts = [documents[window.document].piece_starts[window.first : window.end + 1] for window in windows]
+    starts = [
+        document.piece_starts[window.first : window.end + 1]
+        for window, document in zip(windows, prepared, strict=True)
+    ]
     lengths = [int(start[-1] - start[0]) for start in starts]
     total = max(lengths) + before + behind
     ids = np.full((len(windows), total), encoder.padding, dtype=np.int64)
     mask = np.zeros((len(windows), total), dtype=bool)
     first: list[Integers] = []
     last: list[Integers] = []
-    for row, (window, start, length) in enumerate(zip(windows, starts, lengths, strict=True)):
+    for row, (document, start, length) in enumerate(zip(prepared, starts, lengths, strict=True)):
         ids[row, :before] = encoder.prefix
-        ids[row, before : before + length] = documents[window.document].piece_ids[start[0] : start[-1]]
+        ids[row, before : before + length] = document.piece_ids[start[0] : start[-1]]
         ids[row, before + length : before + length + behind] = encoder.suffix
         mask[row, : before + length + behind] = True
         shift = row * total + before - start[0]

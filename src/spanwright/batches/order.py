@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,16 +13,42 @@ _POOL_BATCHES = 40
 """Windows of this many batches are sorted by length together: little padding, enough mixing."""
 
 
-def training_order(lengths: Integers, *, seed: int, epoch: int, windows: int, pieces: int) -> list[Integers]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Portion:
+    """The windows of one corpus, and how many of them an epoch trains on."""
+
+    positions: Integers
+    count: int
+    """More than there are windows means that some, or all, come several times."""
+
+    def drawn(self, generator: np.random.Generator) -> Integers:
+        """The windows of an epoch in random order; none comes once more before all have come."""
+        rounds = -(-self.count // max(1, len(self.positions)))
+        orders = [generator.permutation(self.positions) for _ in range(rounds)]
+        return np.concatenate([self.positions[:0], *orders])[: self.count]
+
+
+def training_order(
+    lengths: Integers,
+    portions: Sequence[Portion] = (),
+    *,
+    seed: int,
+    epoch: int,
+    windows: int,
+    pieces: int,
+) -> list[Integers]:
     """Batches of window positions: a pure function of its arguments.
 
-    A batch has at most `windows` windows and, padded, at most `pieces` pieces.
+    A batch has windows of one portion, at most `windows` and, padded, at most `pieces` pieces. Without
+    portions an epoch has all windows once.
     """
+    portions = portions or (Portion(np.arange(len(lengths)), len(lengths)),)
     generator = np.random.default_rng((seed, epoch))
-    shuffled = generator.permutation(len(lengths))
     pool = windows * _POOL_BATCHES
     batches = [
         batch
+        for portion in portions
+        for shuffled in (portion.drawn(generator),)
         for start in range(0, len(shuffled), pool)
         for batch in by_length(lengths, shuffled[start : start + pool], windows=windows, pieces=pieces)
     ]

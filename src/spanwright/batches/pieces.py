@@ -29,7 +29,8 @@ _END_MARKERS = ("[unused2]", "<extra_id_1>", "[MASK]", "<mask>", "[UNK]", "<unk>
 class PieceEncoder:
     """Turns words into piece ids, and knows the special pieces around a window."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, *, names_corpus: bool = False) -> None:
+        """With `names_corpus`, a piece for the corpus stands behind each window, and the end once more."""
         # A tokenizer file may carry the truncation and padding of its first user.
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -37,15 +38,28 @@ class PieceEncoder:
         self.prefix, self.suffix = _special_pieces(tokenizer)
         self.padding = _first_known(tokenizer, "[PAD]", "<pad>", "<|padding|>", "</s>")
         self.unknown = _first_known(tokenizer, "[UNK]", "<unk>", "<|endoftext|>", "</s>")
+        self.names_corpus = names_corpus
+        if names_corpus:
+            # The unknown piece only holds the place: the encoder puts the vector of the corpus there.
+            self.suffix = (*self.suffix, self.unknown, *self.suffix)
         self.markers = (_first_known(tokenizer, *_START_MARKERS), _first_known(tokenizer, *_END_MARKERS))
         """Pieces that text hardly ever has, to put around a mention."""
         self._space_matters = _pieces(tokenizer, " a") != _pieces(tokenizer, "a")
         self._cache: dict[str, tuple[int, ...]] = {}
 
     @classmethod
-    def from_file(cls, path: Path) -> PieceEncoder:
+    def from_file(cls, path: Path, *, names_corpus: bool = False) -> PieceEncoder:
         """Load a `tokenizer.json`."""
-        return cls(Tokenizer.from_file(str(path)))
+        return cls(Tokenizer.from_file(str(path)), names_corpus=names_corpus)
+
+    def naming_corpus(self) -> PieceEncoder:
+        """The same with a piece for the corpus behind each window."""
+        return PieceEncoder(self.tokenizer, names_corpus=True)
+
+    @property
+    def corpus_from_end(self) -> int:
+        """How far the piece of the corpus stands from the end of a window: 1 for the last piece."""
+        return (len(self.suffix) + 1) // 2
 
     @property
     def special_count(self) -> int:

@@ -44,9 +44,13 @@ class PreparedDocument:
     """(words + 1,): where the pieces of each word begin in `piece_ids`."""
     shortened: int
     """Words that have more pieces than a window can hold, and keep the two ends of them."""
+    corpus: int = 0
+    """Position of its corpus in the label space."""
 
 
-def prepare(document: Document, encoder: PieceEncoder, plan: WindowPlan) -> PreparedDocument:
+def prepare(
+    document: Document, encoder: PieceEncoder, plan: WindowPlan, *, corpus: int = 0
+) -> PreparedDocument:
     """Split a document into words and pieces."""
     ranges = words(document)
     ids, counts = encoder.encode(document.text, ranges)
@@ -56,7 +60,7 @@ def prepare(document: Document, encoder: PieceEncoder, plan: WindowPlan) -> Prep
         ids = _keep_ends(ids, counts, fitted)
     starts = np.concatenate([[0], np.cumsum(fitted)])
     return PreparedDocument(
-        document, np.asarray(ranges, dtype=np.int64).reshape(-1, 2), ids, starts, shortened
+        document, np.asarray(ranges, dtype=np.int64).reshape(-1, 2), ids, starts, shortened, corpus
     )
 
 
@@ -131,12 +135,12 @@ def gold_words(prepared: PreparedDocument, labels: LabelSpace) -> GoldWords:
         first, last = first_word.get(entity.start), last_word.get(entity.end)
         if len(entity.pieces) > 1:
             discontinuous.append(entity)
-        elif entity.type not in labels.ids:
+        elif (type_ := labels.find(entity.type, prepared.corpus)) is None:
             unknown.append(entity)
         elif first is None or last is None:
             cutting.append(entity)
         else:
-            rows.append((first, last, labels.ids[entity.type]))
+            rows.append((first, last, type_))
     unique = np.unique(np.asarray(rows, dtype=np.int64).reshape(-1, 3), axis=0)
     layered = np.column_stack([unique, outermost(unique)])
     return GoldWords(layered, tuple(cutting), tuple(discontinuous), tuple(unknown))

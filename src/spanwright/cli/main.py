@@ -12,11 +12,14 @@ import spanwright
 from spanwright.cli.compare import compare_command
 from spanwright.cli.corpus import corpus_app
 from spanwright.cli.evaluate import evaluate_command
+from spanwright.cli.export import export_command
 from spanwright.cli.inspect_command import inspect_app
+from spanwright.cli.push import push_command
 from spanwright.cli.quickstart import quickstart_command
 from spanwright.cli.recipes import recipes_command
 from spanwright.cli.report import report_command
 from spanwright.cli.robustness import robustness_command
+from spanwright.cli.serve import serve_command
 from spanwright.cli.tag import tag_command
 from spanwright.cli.train import train_command
 from spanwright.errors import InputError, SpanwrightError
@@ -31,9 +34,12 @@ app.command("quickstart")(quickstart_command)
 app.command("train")(train_command)
 app.command("compare")(compare_command)
 app.command("tag")(tag_command)
+app.command("serve")(serve_command)
 app.command("evaluate")(evaluate_command)
+app.command("export")(export_command)
 app.command("report")(report_command)
 app.command("robustness")(robustness_command)
+app.command("push")(push_command)
 app.command("recipes")(recipes_command)
 app.add_typer(corpus_app, name="corpus")
 app.add_typer(inspect_app, name="inspect")

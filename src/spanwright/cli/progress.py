@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Self
 
 from rich.console import Console
@@ -59,7 +60,7 @@ class TrainingView:
         parameters = sum(parameter.numel() for parameter in network.parameters())
         rates = ", ".join(f"{role} {rate:g}" for role, rate in settings.optimiser.learning_rates.items())
         self.console.print(
-            f"training documents removed because they stand in dev or test: {setup.removed}\n"
+            f"{_removed(setup)}\n"
             f"recipe {settings.name}, encoder {settings.encoder.name}, {parameters / 1e6:.1f} M parameters\n"
             f"candidate spans up to {settings.candidates.width_limit} words; decoding {settings.decoding}\n"
             f"learning rates: {rates}",
@@ -76,14 +77,16 @@ class TrainingView:
         """Move the bar."""
         self._progress.update(self._task, completed=share, epoch=epoch, loss=loss, speed=words_per_second)
 
-    def scored(self, *, epoch: int, scores: Scores, best: bool) -> None:
+    def scored(self, *, epoch: int, scores: Mapping[str, Scores], best: bool) -> None:
         """Print the dev scores of an epoch."""
-        counts = scores.micro
-        self.console.print(
-            f"epoch {epoch}: dev precision {100 * counts.precision:.1f}  recall {100 * counts.recall:.1f}  "
-            f"F1 {100 * counts.f1:.1f}{'  (best so far)' if best else ''}",
-            highlight=False,
-        )
+        for name, found in scores.items():
+            counts = found.micro
+            self.console.print(
+                f"epoch {epoch}: {name} precision {100 * counts.precision:.1f}  "
+                f"recall {100 * counts.recall:.1f}  F1 {100 * counts.f1:.1f}"
+                f"{'  (best so far)' if best and name == 'dev' else ''}",
+                highlight=False,
+            )
 
     def summary(self, result: RunResult) -> None:
         """Print the scores of the best model and where it is."""
@@ -98,6 +101,16 @@ class TrainingView:
             table.title = f"{split}: {table.title}" if table.title else split
             Console().print(table)
         self.console.print(f"model: {result.folder / 'model'}", highlight=False, soft_wrap=True)
+
+
+def _removed(setup: Setup) -> str:
+    """How many training documents stand in evaluation data, and of which corpora they are."""
+    told = f"training documents removed because they stand in dev or test: {setup.removed}"
+    if not setup.data.corpora:
+        return told
+    kept = sum(setup.data.leaked.values()) - setup.removed
+    by_corpus = ", ".join(f"{name} {count}" for name, count in setup.data.leaked.items())
+    return f"{told}{f'; kept although they do: {kept}' if kept else ''} ({by_corpus})"
 
 
 def _data_table(reports: dict[str, SplitReport]) -> Table:

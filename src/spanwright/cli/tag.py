@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from glob import has_magic
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -48,6 +48,17 @@ def tag_command(
             "may be repeated. Only for models that read descriptions (recipe binder).",
         ),
     ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            help="Whose types to answer with, for models trained on several corpora: the name of one. Unless "
+            "given, that of each document, or the target."
+        ),
+    ] = None,
+    answer_as: Annotated[
+        Literal["own", "shared"],
+        typer.Option("--as", help="Whether to answer with the corpus's own types or with the shared types."),
+    ] = "own",
     minimum_confidence: Annotated[
         float, typer.Option(min=0, max=1, help="Drop entities below this confidence.")
     ] = 0.0,
@@ -73,6 +84,8 @@ def tag_command(
     tagger = load(model)
     if described:
         tagger = tagger.with_types(described)
+    if corpus is not None or answer_as == "shared":
+        tagger = tagger.answering(corpus=corpus, shared_types=answer_as == "shared")
     log = ReadingLog()
     losses: list[str] = []
     with Progress(*_COLUMNS, console=Console(stderr=True)) as progress:

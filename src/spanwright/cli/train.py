@@ -8,15 +8,24 @@ from typing import Annotated
 
 import typer
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report, report
+from spanwright.corpora.stored import StoredDocuments
+from spanwright.errors import InputError
+from spanwright.text import Document
 
 
 def train_command(
     recipe: Annotated[str, typer.Argument(help="A recipe (see `spanwright recipes`) or a TOML file.")],
-    train: Annotated[list[Path], typer.Option(help="Training files; may be repeated.")],
-    dev: Annotated[list[Path], typer.Option(help="Files that choose the best model; may be repeated.")],
     out: Annotated[Path, typer.Option(help="Folder of the run; the model goes to OUT/model.")],
+    train: Annotated[list[Path] | None, typer.Option(help="Training files; may be repeated.")] = None,
+    dev: Annotated[
+        list[Path] | None, typer.Option(help="Files that choose the best model; may be repeated.")
+    ] = None,
     test: Annotated[list[Path] | None, typer.Option(help="Files to score the best model on.")] = None,
+    corpora: Annotated[
+        Path | None,
+        typer.Option(help="A TOML file that names several corpora to train on together, instead of files."),
+    ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="Encoder: minilm, a folder, or a Hugging Face id.")
     ] = None,
@@ -37,25 +46,39 @@ def train_command(
 
     Example: spanwright train plain --train train.tsv --dev dev.tsv --test test.tsv --out runs/plain
     """
-    corpora = [
-        read_and_report(paths, format=format, options=option or (), strict=strict).documents
-        for paths in (train, dev, test or [])
-    ]
+    if corpora is None and not (train and dev):
+        raise InputError("there is nothing to train on: give --train and --dev files, or --corpora FILE")
+    if corpora is not None and (train or dev or test):
+        raise InputError("--corpora names all files, so --train, --dev and --test cannot be given beside it")
 
     from spanwright.cli.progress import TrainingView
     from spanwright.settings import load_settings
+    from spanwright.training.corpora_file import SPLITS, load_corpora_file, read_splits
     from spanwright.training.loop import train as run
 
     # As a string of TOML: a folder may be called 2024.
     named = [f"encoder.name={json.dumps(encoder)}"] if encoder else []
     named += [f"labels.descriptions={json.dumps(descriptions)}"] if descriptions else []
+    splits: dict[str, StoredDocuments | list[Document]] = {}
+    if corpora is not None:
+        together = load_corpora_file(corpora)
+        named += together.changes
+        stored = {name: StoredDocuments() for name in SPLITS}
+        for reading in read_splits(together, strict=strict):
+            report(reading.log)
+            stored[reading.split].extend(reading.documents)
+        splits |= stored
+    else:
+        for name, paths in (("train", train), ("dev", dev), ("test", test)):
+            found = read_and_report(paths or [], format=format, options=option or (), strict=strict)
+            splits[name] = found.documents
     settings = load_settings(recipe, [*named, *(changes or [])])
     with TrainingView() as view:
         result = run(
             settings,
-            train=corpora[0],
-            dev=corpora[1],
-            test=corpora[2],
+            train=splits["train"],
+            dev=splits["dev"],
+            test=splits["test"],
             out=out,
             resume=resume,
             watcher=view,

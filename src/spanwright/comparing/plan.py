@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     PositiveInt,
@@ -22,38 +21,23 @@ from pydantic import (
 
 from spanwright.errors import InputError, SettingsError
 from spanwright.settings import Settings, load_settings
+from spanwright.training.corpora_file import CorporaFile, Files, Limits, load_corpora_file
 
 Split = Literal["dev", "test"]
 Name = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
 """A name that is a part of file names: letters, digits, `_`, `.` and `-`."""
 
 
-def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str | Path) else value
-
-
-Files = Annotated[tuple[Path, ...], BeforeValidator(_as_list), Field(min_length=1)]
-"""One file or a list of them; paths start from where the command runs."""
-
-
-class Limits(BaseModel):
-    """How many documents of each split are used: the first ones, or all when None."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    train: PositiveInt | None = None
-    dev: PositiveInt | None = None
-    test: PositiveInt | None = None
-
-
 class CorpusPlan(BaseModel):
-    """The files of a corpus and what is special about its runs."""
+    """The files of a corpus, or several corpora to train on together, and what is special about its runs."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    train: Files
-    dev: Files
-    test: Files
+    train: Files | None = None
+    dev: Files | None = None
+    test: Files | None = None
+    together: Path | None = None
+    """A file that names several corpora, instead of the three splits of one."""
     format: str | None = None
     """The format of all files; recognised unless given."""
     options: dict[str, str] = {}
@@ -63,6 +47,21 @@ class CorpusPlan(BaseModel):
     """Texts about the types, for the recipes that read them: a file, or the name of a shipped one."""
     changes: tuple[str, ...] = Field(default=(), alias="set")
     """Settings of all runs on this corpus as `key=value`."""
+
+    @model_validator(mode="after")
+    def _check_files(self) -> Self:
+        splits = {"train": self.train, "dev": self.dev, "test": self.test}
+        given = [name for name, files in splits.items() if files]
+        if self.together is None and len(given) < len(splits):
+            missing = next(name for name in splits if name not in given)
+            raise ValueError(f"{missing} is missing; legal are train, dev and test, or together")
+        if self.together is not None and (given or self.documents != Limits()):
+            raise ValueError("together is given, so files and numbers of documents stand in that file alone")
+        return self
+
+    def corpora_file(self) -> CorporaFile | None:
+        """The corpora that are trained on together."""
+        return load_corpora_file(self.together) if self.together is not None else None
 
 
 class PlotPlan(BaseModel):
@@ -128,7 +127,9 @@ class Plan(BaseModel):
         own = self.corpora[corpus]
         # As a string of TOML: a folder may be called 2024.
         named = [f"encoder.name={json.dumps(self.encoder)}"] if self.encoder else []
-        changes = [*named, *self.changes, *own.changes, *self.changes_for.get(recipe, ())]
+        together = own.corpora_file()
+        said = together.changes if together is not None else []
+        changes = [*named, *said, *self.changes, *own.changes, *self.changes_for.get(recipe, ())]
         settings = load_settings(recipe, changes)
         if own.descriptions is None or not _reads_descriptions(settings):
             return settings
@@ -182,7 +183,10 @@ def _explain(error: Any) -> str:
         return f"{place!r} is missing"
     if error["type"] == "extra_forbidden":
         return f"{place!r} is unknown; legal here are {', '.join(_legal_keys(error['loc']))}"
-    return f"{place!r} is {error['input']!r}: {message}" if place else message
+    if error["type"] == "value_error":
+        # A check of our own, which says what it found.
+        return f"{place!r}: {message}" if place else message
+    return f"{place!r} is {error['input']!r}: {message}"
 
 
 def _legal_keys(place: tuple[str | int, ...]) -> list[str]:

@@ -22,9 +22,12 @@ from spanwright.errors import InputError
 from spanwright.predicting.tagger import load
 from spanwright.settings import Settings, check
 from spanwright.text import Document
+from spanwright.training.corpora import of_corpora
+from spanwright.training.corpora_file import read_splits
 from spanwright.training.loop import train
 from spanwright.training.objective import check_terms
 from spanwright.training.optimiser import make_optimiser
+from spanwright.training.selection import select
 from spanwright.training.setup import digest, new_model
 from spanwright.training.watcher import Watcher
 
@@ -39,10 +42,13 @@ class CorpusData:
     test: list[Document]
     learnt: list[Document]
     """The training documents that a training uses: those that stand neither in dev nor in test."""
+    targets: tuple[str, ...] = ()
+    """Of several corpora that are trained on together, those which recipes are compared on; all if none."""
 
     def split(self, name: Split) -> list[Document]:
-        """The documents of dev or test."""
-        return self.dev if name == "dev" else self.test
+        """The documents of dev or test that recipes are compared on."""
+        documents = self.dev if name == "dev" else self.test
+        return list(of_corpora(documents, self.targets)) if self.targets else documents
 
     def digests(self) -> dict[str, str]:
         """What a training writes down of its data."""
@@ -145,15 +151,22 @@ def training_time(run: Run) -> tuple[float, float]:
 
 
 def _read_corpus(name: str, plan: CorpusPlan, watcher: RunsWatcher) -> CorpusData:
-    splits: dict[str, list[Document]] = {}
-    for split in ("train", "dev", "test"):
-        corpus = read(*getattr(plan, split), format=plan.format, options=plan.options)
-        watcher.read(name, split, corpus.log)
-        splits[split] = corpus.documents[: getattr(plan.documents, split)]
-        if not splits[split]:
+    splits: dict[str, list[Document]] = {"train": [], "dev": [], "test": []}
+    together = plan.corpora_file()
+    if together is not None:
+        for reading in read_splits(together):
+            watcher.read(reading.corpus, reading.split, reading.log)
+            splits[reading.split] += reading.documents
+    else:
+        for split in splits:
+            corpus = read(*getattr(plan, split), format=plan.format, options=plan.options)
+            watcher.read(name, split, corpus.log)
+            splits[split] = corpus.documents[: getattr(plan.documents, split)]
+    for split, documents in splits.items():
+        if not documents:
             raise InputError(f"corpus {name!r}: the {split} files have no document that can be read")
     learnt, _ = drop_shared(splits["train"], [*splits["dev"], *splits["test"]])
-    return CorpusData(name, learnt=learnt, **splits)
+    return CorpusData(name, learnt=learnt, targets=together.target if together else (), **splits)
 
 
 def _resolved(asked: Settings, corpus: CorpusData) -> Settings:
@@ -161,7 +174,7 @@ def _resolved(asked: Settings, corpus: CorpusData) -> Settings:
 
     A model is built with them once, so that what cannot work is refused before the first training.
     """
-    model, _ = new_model(asked, corpus.learnt)
+    model, _ = new_model(asked, select(asked, corpus.train, corpus.dev, corpus.test))
     check_terms(model.settings.objective, model.network.terms)
     make_optimiser(model.network.roles(), model.settings.optimiser)
     return model.settings

@@ -84,6 +84,12 @@ def _document(record: Record, id: str, generated: bool) -> Document:
     )
 
 
+def document_of(record: Record) -> Document:
+    """The document of a record that `record_of` made."""
+    document = _document(record, str(record["id"]), False)
+    return document.with_entities(tuple(map(_entity, record["entities"])))
+
+
 _REQUIRED = object()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -116,18 +116,30 @@ def drop_shared(
     or a missing part: at least 90 % of the runs of four words of the smaller text stand in the other one.
     This last rule holds only from 33 words upwards, so that no sentence is left out for being similar.
     """
-    evaluation = list(evaluation)
-    ids = {given_id(document) for document in evaluation} - {None}
-    texts = {fingerprint(document.text) for document in evaluation}
-    near = NearTexts(
-        (document.text for document in evaluation), containment=_CONTAINMENT, fewest=_FEWEST_SHINGLES
-    )
-    kept: list[Document] = []
-    shared: list[Document] = []
-    for document in documents:
-        same = given_id(document) in ids or fingerprint(document.text) in texts
-        (shared if same or near.has(document.text) else kept).append(document)
-    return kept, shared
+    positions = set(shared_positions(documents, evaluation))
+    kept = [document for number, document in enumerate(documents) if number not in positions]
+    return kept, [documents[number] for number in sorted(positions)]
+
+
+def shared_positions(documents: Iterable[Document], evaluation: Iterable[Document]) -> list[int]:
+    """Positions of the documents that also stand in evaluation data, by the rules of `drop_shared`."""
+    ids: set[str | None] = set()
+    texts: set[bytes] = set()
+
+    def noted() -> Iterator[str]:
+        """The texts of the evaluation data, which is gone through once, as it may come from files."""
+        for document in evaluation:
+            ids.add(given_id(document))
+            texts.add(fingerprint(document.text))
+            yield document.text
+
+    near = NearTexts(noted(), containment=_CONTAINMENT, fewest=_FEWEST_SHINGLES)
+    ids.discard(None)
+    return [
+        number
+        for number, document in enumerate(documents)
+        if given_id(document) in ids or fingerprint(document.text) in texts or near.has(document.text)
+    ]
 
 
 def _mentions(documents: Iterable[Document]) -> Counter[str]:

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.batches.pieces import PieceEncoder
-from spanwright.errors import InputError, MissingExtraError, ModelError
+from spanwright.errors import InputError, MissingExtraError, ModelError, SettingsError
+from spanwright.parts.adapters import LoraSettings, Quantised, adapt, loading_options, require
 from spanwright.parts.dropout import QuickDropout, attention
 
 DEFAULT = "minilm"
@@ -20,24 +21,44 @@ _ATTENTION = "spanwright"
 _POSITIONS_BEHIND_PADDING = frozenset(
     ("roberta", "xlm-roberta", "camembert", "mpnet", "data2vec-text", "xmod")
 )
+_HALVED = ("t5", "mt5", "umt5")
+"""Kinds of encoder-decoders that are used without their decoder."""
+_DROPOUT = ("hidden_dropout_prob", "dropout_rate", "dropout")
+"""What configurations call the dropout of states."""
 
 
-def load_pretrained(name: str, dropout: float | None = None) -> tuple[nn.Module, PieceEncoder]:
+def load_pretrained(
+    name: str,
+    dropout: float | None = None,
+    *,
+    lora: LoraSettings | None = None,
+    quantised: Quantised | None = None,
+    checkpointing: bool = False,
+) -> tuple[nn.Module, PieceEncoder]:
     """A pretrained backbone and its tokenizer, by short name, folder or Hugging Face model id."""
+    require(lora, quantised)
     transformers = _transformers()
     source = default_folder() if name == DEFAULT else name
-    overrides = {} if dropout is None else {"hidden_dropout_prob": dropout}
     try:
-        backbone = transformers.AutoModel.from_pretrained(
-            source, dtype=torch.float32, trust_remote_code=False, **overrides
+        config = transformers.AutoConfig.from_pretrained(source, trust_remote_code=False)
+        _check_kind(config, name)
+        if dropout is not None:
+            _set_dropout(config, dropout)
+        model = _class(config).from_pretrained(
+            source, config=config, dtype=torch.float32, trust_remote_code=False, **loading_options(quantised)
         )
         pieces = _load_pieces(source, transformers)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ImportError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(
             f"encoder {name!r} cannot be loaded: {reason} Legal are {DEFAULT!r} (extra minilm), "
             f"a folder with config.json, weights and tokenizer.json, or a Hugging Face id (needs network)"
         ) from None
+    backbone = _encoder(model)
+    if lora is not None:
+        adapt(backbone, lora)
+    if checkpointing:
+        _checkpoint_gradients(backbone)
     return _prepared(backbone), pieces
 
 
@@ -49,8 +70,8 @@ def from_config(config: dict[str, Any]) -> nn.Module:
         raise ModelError(f"encoder of kind {kind!r} is unknown to transformers {transformers.__version__}")
     cleaned = {key: value for key, value in config.items() if key not in ("auto_map", "model_type")}
     settings = transformers.AutoConfig.for_model(kind, **cleaned)
-    backbone = transformers.AutoModel.from_config(settings, trust_remote_code=False, dtype=torch.float32)
-    return _prepared(backbone)
+    model = _class(settings).from_config(settings, trust_remote_code=False, dtype=torch.float32)
+    return _prepared(_encoder(model))
 
 
 def default_folder() -> str:
@@ -85,21 +106,73 @@ def _transformers() -> Any:
     return transformers
 
 
+def _class(config: Any) -> Any:
+    """The automatic class of transformers that makes a model without a decoder."""
+    transformers = _transformers()
+    return transformers.AutoModelForTextEncoding if config.model_type in _HALVED else transformers.AutoModel
+
+
+def _encoder(model: Any) -> nn.Module:
+    """What reads text in a model.
+
+    Half an encoder-decoder has its embeddings twice, once outside of what is returned. And span models read
+    states: a pooler would only cost time and hold weights that never learn.
+    """
+    encoder: nn.Module = model.encoder if model.config.model_type in _HALVED else model
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.register_module("pooler", None)
+    return encoder
+
+
+def _check_kind(config: Any, name: str) -> None:
+    """Refuse what is no encoder, or cannot learn."""
+    if config.is_encoder_decoder and config.model_type not in _HALVED:
+        raise InputError(
+            f"encoder {name!r} is of kind {config.model_type!r}, whose states are those of its decoder; "
+            f"of models with a decoder, legal are {', '.join(_HALVED)}"
+        )
+    if getattr(config, "quantization_config", None) is not None:
+        raise InputError(
+            f"encoder {name!r} is stored with quantised weights; give the model that it was made from, and "
+            f"encoder.quantised with encoder.lora to quantise it while loading"
+        )
+
+
+def _set_dropout(config: Any, dropout: float) -> None:
+    known = [name for name in _DROPOUT if hasattr(config, name)]
+    if not known:
+        raise SettingsError(
+            f"encoder.dropout is {dropout}, but an encoder of kind {config.model_type!r} has no such number; "
+            f"leave it out"
+        )
+    setattr(config, known[0], dropout)
+
+
+def _checkpoint_gradients(backbone: Any) -> None:
+    if not backbone.supports_gradient_checkpointing:
+        raise SettingsError(
+            f"encoder.checkpointing is true, but an encoder of kind {backbone.config.model_type!r} cannot "
+            f"compute its states anew; legal is false"
+        )
+    backbone.gradient_checkpointing_enable({"use_reentrant": False})
+
+
 def _load_pieces(source: str, transformers: Any) -> PieceEncoder:
     file = Path(source) / "tokenizer.json"
     if file.is_file():
         return PieceEncoder.from_file(file)
     tokenizer = transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-    return PieceEncoder(tokenizer.backend_tokenizer)
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        raise InputError(
+            f"encoder {source!r} has a tokenizer of the slow kind, {type(tokenizer).__name__}; legal are "
+            f"those that can be written as a tokenizer.json"
+        )
+    return PieceEncoder(backend)
 
 
 def _prepared(backbone: nn.Module) -> nn.Module:
-    """A backbone without pooler, and with dropout that costs little.
-
-    Span models read states; a pooler would only cost time and hold weights that never learn.
-    """
-    if getattr(backbone, "pooler", None) is not None:
-        backbone.register_module("pooler", None)
+    """A backbone with dropout that costs little."""
     for module in list(backbone.modules()):
         for name, child in module.named_children():
             if type(child) is nn.Dropout:
@@ -126,7 +199,8 @@ def _quicken_attention(backbone: Any) -> None:
         scaling: float | None = None,
         **others: Any,
     ) -> tuple[Tensor, None]:
-        if dropout == 0.0 or query.device.type != "cpu":
+        # A bias of positions (T5) may learn, and ours has no gradient for what is added to scores.
+        if dropout == 0.0 or query.device.type != "cpu" or others.get("position_bias") is not None:
             settings = {"dropout": dropout, "scaling": scaling, **others}
             stock: tuple[Tensor, None] = sdpa_attention_forward(
                 module, query, key, value, attention_mask, **settings

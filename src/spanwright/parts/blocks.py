@@ -27,7 +27,7 @@ _REASONS = {
     "deberta": _TWO_POSITIONS,
     "deberta-v2": _TWO_POSITIONS,
     "modernbert": f"{_NORM_FIRST}, and it rotates queries by their position, of which a span has none",
-    "t5": f"{_NORM_FIRST}, and {_TWO_POSITIONS}",
+    **dict.fromkeys(("t5", "mt5", "umt5"), f"{_NORM_FIRST}, and {_TWO_POSITIONS}"),
 }
 
 
@@ -56,6 +56,11 @@ def checked_depth(depth: int | Literal["all"], backbone: nn.Module) -> int:
         raise SettingsError(
             f"a span Transformer cannot be made from an encoder of kind {config.model_type!r}: {reason}; "
             f"legal are {', '.join(LEGAL)}, or representation.depth=0"
+        )
+    if depth != 0 and getattr(config, "quantization_config", None) is not None:
+        raise SettingsError(
+            "a span Transformer cannot be made from an encoder with quantised weights: copies of its blocks "
+            "could not learn; legal are encoder.quantised=false, or representation.depth=0"
         )
     blocks = int(config.num_hidden_layers)
     if depth != "all" and depth > blocks:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import SettingsError
 from spanwright.labels import LabelSpace
+from spanwright.parts.auxiliaries.cvae import Conditioned, Cvae, shared_rows
 from spanwright.parts.auxiliaries.span_vae import SpanVae
 from spanwright.parts.auxiliaries.tagger import WordTagger
 from spanwright.parts.blocks import checked_depth
@@ -49,10 +50,16 @@ def build(
     `vocabulary` counts the words that a writer can write, `word_vectors` are their first embeddings.
     """
     depth = _depth(settings, backbone) if settings.has_spans else 0
-    encoder = Encoder(backbone, settings.encoder.pooling, depth=depth)
+    encoder = Encoder(
+        backbone,
+        settings.encoder.pooling,
+        depth=depth,
+        corpora=len(labels.corpora) if pieces.names_corpus else 0,
+        corpus_from_end=pieces.corpus_from_end,
+    )
     tagging, writing = settings.auxiliaries.tagger, settings.auxiliaries.span_vae
     spans = _span_head(settings, encoder, labels, pieces) if settings.has_spans else None
-    tagger = WordTagger(tagging, state_width=encoder.width, types=len(labels)) if tagging else None
+    tagger = WordTagger(tagging, state_width=encoder.width, sizes=labels.sizes) if tagging else None
     writer = None
     if writing is not None and spans is not None:
         size = spans.representation.evidence_size
@@ -98,22 +105,37 @@ def _span_head(settings: Settings, encoder: Encoder, labels: LabelSpace, pieces:
         scorer=_scorer(settings, representation.size, encoder, labels, pieces),
         pruner=Pruner(pruning, state_width=encoder.width, width_limit=limit) if pruning else None,
         near=settings.near,
+        conditioned=_conditioned(settings, representation.size, labels),
     )
+
+
+def _conditioned(settings: Settings, vector_size: int, labels: LabelSpace) -> Conditioned | None:
+    chosen = settings.auxiliaries.cvae
+    if chosen is None:
+        return None
+    if not labels.shared and len(labels.sizes) > 1 and chosen.condition != "own":
+        raise SettingsError(
+            f"auxiliaries.cvae.condition is {chosen.condition!r}, which needs the shared type of each "
+            "type: set corpora.map to a label map or 'auto', or condition='own'"
+        )
+    # The types of a single corpus are shared with nobody, so they are the shared types themselves.
+    rows, size = shared_rows(labels.sizes, labels.shared or labels.types)
+    return Conditioned(Cvae(chosen, vector_size=vector_size, shared=rows, shared_size=size), labels.sizes)
 
 
 def _scorer(
     settings: Settings, vector_size: int, encoder: Encoder, labels: LabelSpace, pieces: PieceEncoder
 ) -> Scorer:
     if settings.scorer.kind == "softmax":
-        return Softmax(settings.scorer, vector_size=vector_size, types=len(labels))
+        return Softmax(settings.scorer, vector_size=vector_size, sizes=labels.sizes)
     if settings.scorer.kind == "sigmoid":
-        return Sigmoid(settings.scorer, vector_size=vector_size, types=len(labels))
+        return Sigmoid(settings.scorer, vector_size=vector_size, sizes=labels.sizes)
     if settings.scorer.kind == "none":
         raise SettingsError("scorer.kind is 'none': this model has no spans to score")
     return BiEncoder(
         settings.scorer,
         source=_type_source(settings.scorer, encoder, labels, pieces),
-        types=len(labels),
+        sizes=labels.sizes,
         state_width=encoder.width,
         vector_size=vector_size,
     )
@@ -142,6 +164,11 @@ def with_types(network: SpanModel, labels: LabelSpace, pieces: PieceEncoder) -> 
             "(recipe binder, with scorer.types 'guidelines' or 'keywords')"
         )
     assert network.spans is not None
+    if labels.corpus:
+        raise SettingsError(
+            "this model cannot meet new types: it has the types of each of its corpora apart, and a new one "
+            "belongs to none of them"
+        )
     reader = scorer.source.reader
     texts = described(labels.texts, pieces, network.encoder.backbone)
     head = SpanHead(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import torch
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 from torch import Tensor, nn
 
 from spanwright.batches.batch import Batch
+from spanwright.parts.adapters import LoraSettings, Quantised
 from spanwright.parts.backbone import hidden_size
+from spanwright.parts.optional import OFF
 from spanwright.parts.states import WordStates
 
 Pooling = Literal["ends", "first", "mean", "max"]
@@ -26,17 +28,43 @@ class EncoderSettings(BaseModel):
     """`ends`: a span takes the first piece of its first word and the last piece of its last word."""
     dropout: float | None = None
     """Hidden dropout of the backbone while training; its own value when None."""
+    lora: Annotated[LoraSettings | None, OFF] = None
+    """Freeze the backbone and let low-rank adapters learn in its place."""
+    quantised: Annotated[Quantised | None, OFF] = None
+    """Keep the frozen weights in 4 or 8 bits while training; only with `lora`."""
+    checkpointing: bool = False
+    """Compute the states of blocks anew for the gradient, rather than keep them: slower, but smaller."""
+
+    @model_validator(mode="after")
+    def _check_quantised(self) -> Self:
+        if self.quantised is not None and self.lora is None:
+            raise ValueError(
+                f"quantised is {self.quantised!r}, but weights of a few bits cannot learn: set encoder.lora, "
+                "such as encoder.lora.rank=32"
+            )
+        return self
 
 
 class Encoder(nn.Module):
     """Runs the backbone over padded pieces and gathers the states of packed words."""
 
-    def __init__(self, backbone: nn.Module, pooling: Pooling, *, depth: int = 0) -> None:
+    def __init__(
+        self,
+        backbone: nn.Module,
+        pooling: Pooling,
+        *,
+        depth: int = 0,
+        corpora: int = 0,
+        corpus_from_end: int = 1,
+    ) -> None:
+        """With `corpora`, a learnt vector of each stands in its windows, so far from their end."""
         super().__init__()
         self.backbone = backbone
         self.pooling = pooling
         self.depth = depth
         """Of how many top blocks the inputs are handed on as well."""
+        embeddings: Any = backbone.get_input_embeddings() if corpora else None  # type: ignore[operator]
+        self.corpora = CorpusTokens(embeddings.weight, corpora, corpus_from_end) if corpora else None
 
     @property
     def width(self) -> int:
@@ -51,13 +79,21 @@ class Encoder(nn.Module):
     def forward(self, batch: Batch) -> WordStates:
         """Word states of a batch."""
         more = {"output_hidden_states": True} if self.depth else {}
-        output = self.backbone(input_ids=batch.piece_ids, attention_mask=batch.piece_mask.long(), **more)
+        output = self.backbone(**self._pieces(batch), attention_mask=batch.piece_mask.long(), **more)
         hidden: Tensor = output.last_hidden_state
         start, end = self._word_states(hidden, batch)
         # The last of all states is that behind the top block.
         inputs = output.hidden_states[-1 - self.depth : -1] if self.depth else ()
         layers = tuple(self._word_states(states, batch)[0] for states in inputs)
         return WordStates(start, end, anchor=hidden[:, 0], layers=layers)
+
+    def _pieces(self, batch: Batch) -> dict[str, Tensor]:
+        """What the backbone reads: ids of pieces or, with vectors of corpora among them, embeddings."""
+        if self.corpora is None:
+            return {"input_ids": batch.piece_ids}
+        backbone: Any = self.backbone
+        embedded = backbone.get_input_embeddings()(batch.piece_ids)
+        return {"inputs_embeds": self.corpora(embedded, batch)}
 
     def _word_states(self, hidden: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """Start and end states (words, width) from piece states (windows, pieces, width)."""
@@ -67,6 +103,28 @@ class Encoder(nn.Module):
             return start, pieces.index_select(0, batch.last_piece) if self.pooling == "ends" else start
         pooled = _pool(pieces, batch, "mean" if self.pooling == "mean" else "amax")
         return pooled, pooled
+
+
+class CorpusTokens(nn.Module):
+    """Vectors that tell the encoder which corpus a window is from.
+
+    They stand in place of a piece, but are weights of their own: they learn also where the backbone is
+    frozen, and its vocabulary stays as it is.
+    """
+
+    def __init__(self, embeddings: Tensor, corpora: int, from_end: int) -> None:
+        """`embeddings` (pieces, size) are those of the backbone."""
+        super().__init__()
+        self.from_end = from_end
+        # As far from each other as the vectors of pieces are.
+        spread = float(embeddings.detach().float().std())
+        self.vectors = nn.Parameter(torch.randn(corpora, embeddings.shape[1]) * spread)
+
+    def forward(self, embedded: Tensor, batch: Batch) -> Tensor:
+        """(windows, pieces, size): embedded pieces with the vector of its corpus in each window."""
+        windows = torch.arange(len(embedded), device=embedded.device)
+        position = batch.piece_mask.sum(1) - self.from_end
+        return embedded.index_put((windows, position), self.vectors[batch.corpus].to(embedded.dtype))
 
 
 def _pool(pieces: Tensor, batch: Batch, reduction: Literal["mean", "amax"]) -> Tensor:

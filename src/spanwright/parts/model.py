@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.batches.batch import Batch, Spans
+from spanwright.parts.auxiliaries.cvae import Conditioned
 from spanwright.parts.auxiliaries.span_vae import SpanVae
 from spanwright.parts.auxiliaries.tagger import WordTagger
 from spanwright.parts.encoder import Encoder
@@ -37,7 +38,13 @@ class SpanHead(nn.Module):
     """Span vectors and their scores; of a part of the candidates, if there is a pruner."""
 
     def __init__(
-        self, *, representation: Representation, scorer: Scorer, pruner: Pruner | None = None, near: int = 0
+        self,
+        *,
+        representation: Representation,
+        scorer: Scorer,
+        pruner: Pruner | None = None,
+        near: int = 0,
+        conditioned: Conditioned | None = None,
     ) -> None:
         super().__init__()
         self.representation = representation
@@ -45,20 +52,23 @@ class SpanHead(nn.Module):
         self.pruner = pruner
         self.near = near
         """How far from an entity spans have a part of its target, and are not pruned in training."""
+        self.conditioned = conditioned
 
     @property
     def terms(self) -> set[str]:
         """Names of the loss terms."""
         made = self.representation
         compression = {COMPRESSION} if isinstance(made, Transformed) and made.compresses else set()
-        return self.scorer.terms | compression | ({PRUNING} if self.pruner is not None else set())
+        pruning = {PRUNING} if self.pruner is not None else set()
+        conditional = self.conditioned.terms if self.conditioned is not None else set()
+        return self.scorer.terms | compression | pruning | conditional
 
     def forward(self, states: WordStates, batch: Batch) -> Any:
         """Scores of the candidate spans, in the form of the scorer."""
         return self.scorer(self.representation(states, batch.spans), states, batch)
 
-    def losses(self, states: WordStates, batch: Batch) -> dict[str, Tensor]:
-        """The loss terms by name."""
+    def losses(self, states: WordStates, batch: Batch, terms: Collection[str]) -> dict[str, Tensor]:
+        """The loss terms by name; those of auxiliaries only where asked for."""
         losses: dict[str, Tensor] = {}
         if self.pruner is not None:
             logits = self.pruner(states, batch.spans)
@@ -67,10 +77,18 @@ class SpanHead(nn.Module):
         vectors = self.representation(states, batch.spans)
         if vectors.divergence is not None:
             losses[COMPRESSION] = vectors.divergence.sum() / max(1, len(vectors.divergence))
+        if self.conditioned is not None and self.conditioned.terms & set(terms):
+            losses |= self.conditioned.losses(vectors.spans, batch)
         scored = [
             self.scorer.losses(self.scorer(sample, states, batch), batch) for sample in vectors.sampled()
         ]
         return losses | {name: _mean([sample[name] for sample in scored]) for name in scored[0]}
+
+    def unconditioned(self) -> SpanHead:
+        """This head, with the same weights, without a conditional auto-encoder."""
+        return SpanHead(
+            representation=self.representation, scorer=self.scorer, pruner=self.pruner, near=self.near
+        )
 
     def predict(self, states: WordStates, batch: Batch) -> Predictions:
         """The candidate spans taken for entities."""
@@ -117,7 +135,7 @@ class SpanModel(nn.Module):
         if self.tagger is not None and TAGS in terms:
             losses[TAGS] = self.tagger.loss(self.tagger(states), batch)
         if self.spans is not None and self.spans.terms & set(terms):
-            losses |= self.spans.losses(states, batch)
+            losses |= self.spans.losses(states, batch, terms)
         if self.writer is not None and self.writer.terms & set(terms):
             assert batch.rewrites is not None  # training/rewriting.py makes them
             losses |= self.writer.losses(self.evidence(states, batch.rewrites.spans), batch.rewrites)
@@ -138,10 +156,11 @@ class SpanModel(nn.Module):
         return self.spans.predict(states, batch)
 
     def roles(self) -> Roles:
-        """Parameters by role; each role has its own learning rate."""
-        groups: Roles = {"encoder": [], "head": [], "auxiliary": []}
+        """Parameters that learn, by role; each role has its own learning rate."""
+        groups: Roles = {"encoder": [], "head": [], "auxiliary": [], "condition": []}
         for name, parameter in self.named_parameters():
-            groups[self._role(name)].append((name, parameter))
+            if parameter.requires_grad:
+                groups[self._role(name)].append((name, parameter))
         return {role: named for role, named in groups.items() if named}
 
     def _role(self, name: str) -> str:
@@ -149,7 +168,9 @@ class SpanModel(nn.Module):
         # too, and learn at its rate.
         if name.startswith("encoder.") or ".backbone." in name or ".blocks." in name:
             return "encoder"
-        return "auxiliary" if name.startswith(("tagger.", "writer.")) else "head"
+        if name.endswith(".condition.weight"):
+            return "condition"
+        return "auxiliary" if name.startswith(("tagger.", "writer.", "spans.conditioned.")) else "head"
 
 
 def _mean(values: list[Tensor]) -> Tensor:

@@ -17,7 +17,10 @@ from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import PreparedDocument, prepare, window_lengths, windows_of
 from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
+from spanwright.labels import LabelSpace
 from spanwright.parts.decoding import decode
+from spanwright.predicting.graphs import use_graphs
+from spanwright.predicting.onnx_files import Runtime, check_runtime
 from spanwright.text import Document, Entity
 
 Texts = Iterable[Document] | list[str] | Iterator[str]
@@ -28,17 +31,35 @@ _BATCH_WINDOWS = 64
 _BATCH_PIECES = 2048
 
 
-def load(folder: str | Path) -> Tagger:
-    """Load a model directory, ready to tag text."""
-    return Tagger(artifact.load(folder))
+def load(folder: str | Path, runtime: Runtime = "torch") -> Tagger:
+    """Load a model directory, ready to tag text.
+
+    The runtimes `onnx` and `onnx-int8` compute the costly parts of the network with onnxruntime, with as many
+    threads as torch has now. They need the files that `spanwright export` makes.
+    """
+    check_runtime(runtime)
+    model = artifact.load(folder)
+    if runtime != "torch":
+        use_graphs(model.network, Path(folder), runtime)
+    return Tagger(model)
 
 
 class Tagger:
     """Tags texts and documents with a trained model."""
 
-    def __init__(self, model: artifact.TrainedModel) -> None:
+    def __init__(
+        self, model: artifact.TrainedModel, *, corpus: str | None = None, shared_types: bool = False
+    ) -> None:
+        """Models of several corpora answer as `corpus` would; unless named, as a document's corpus, or as
+        their target. With `shared_types` they answer in the types of their label map."""
         self.model = model
         self._plan = model.plan
+        self._corpus = _known_corpus(model.labels, corpus)
+        self._names = _answer_names(model.labels) if shared_types else model.labels.types
+
+    def answering(self, *, corpus: str | None = None, shared_types: bool = False) -> Tagger:
+        """A tagger with the same model that answers with the types of a corpus, or with the shared types."""
+        return Tagger(self.model, corpus=corpus, shared_types=shared_types)
 
     @overload
     def tag(
@@ -102,9 +123,21 @@ class Tagger:
 
     @torch.inference_mode()
     def _tag_chunk(self, documents: Sequence[Document], lowest: Floats) -> list[Document]:
-        prepared = [prepare(document, self.model.pieces, self._plan) for document in documents]
+        prepared = self.prepare(documents)
         found = [self._predict(batch) for batch in self.batches(prepared)]
-        return _with_entities(prepared, found, self.model, lowest)
+        return _with_entities(prepared, found, self.model, self._names, lowest)
+
+    def prepare(self, documents: Sequence[Document]) -> list[PreparedDocument]:
+        """Documents as arrays, each with the corpus as which it is answered."""
+        return [
+            prepare(
+                document,
+                self.model.pieces,
+                self._plan,
+                corpus=self.model.labels.corpus_id(self._corpus or document.corpus),
+            )
+            for document in documents
+        ]
 
     def batches(
         self, prepared: Sequence[PreparedDocument], golds: Sequence[Integers] | None = None
@@ -136,6 +169,25 @@ class Tagger:
         return _arrays(*columns, found.type, found.confidence, found.rank)
 
 
+def _known_corpus(labels: LabelSpace, corpus: str | None) -> str | None:
+    if corpus is not None and corpus not in labels.corpora:
+        legal = ", ".join(labels.corpora) or "none, as it was trained on one corpus"
+        raise InputError(f"the model knows no corpus {corpus!r}; legal are: {legal}")
+    return corpus
+
+
+def _answer_names(labels: LabelSpace) -> tuple[str, ...]:
+    """The shared type of each type; empty for a type that has none, which is then no answer."""
+    if not labels.corpus:
+        return labels.types
+    if not labels.shared:
+        raise InputError(
+            "shared types: the model was trained without a label map, so its corpora share no types; legal "
+            "are the types of a corpus"
+        )
+    return labels.shared
+
+
 def _arrays(*tensors: torch.Tensor) -> tuple[np.ndarray, ...]:
     return tuple(tensor.cpu().numpy() for tensor in tensors)
 
@@ -150,6 +202,7 @@ def _with_entities(
     prepared: list[PreparedDocument],
     found: list[tuple[np.ndarray, ...]],
     model: artifact.TrainedModel,
+    names: Sequence[str],
     lowest: Floats,
 ) -> list[Document]:
     """Decode the predictions of all documents at once and hang them on their documents."""
@@ -164,13 +217,14 @@ def _with_entities(
         decoded = decode(first + shift, last + shift, type_, rank, model.decoding)
         reported = model.reported(confidence)
         # Dropped after decoding, so that no entity takes the place of a dropped one.
-        for position in decoded[(reported >= lowest[type_])[decoded]]:
+        kept = (reported >= lowest[type_]) & np.array([name != "" for name in names])[type_]
+        for position in decoded[kept[decoded]]:
             words = prepared[document[position]].words
             entities[document[position]].append(
                 Entity(
                     start=int(words[first[position], 0]),
                     end=int(words[last[position], 1]),
-                    type=model.labels.types[type_[position]],
+                    type=names[type_[position]],
                     confidence=float(reported[position]),
                 )
             )

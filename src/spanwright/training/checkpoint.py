@@ -73,7 +73,10 @@ def load_checkpoint(
         if reason := _flaw(place):
             warnings.append(f"{place}: {reason}; it is passed over")
             continue
-        network.load_state_dict(safetensors.torch.load_file(place / "model.safetensors"))
+        learnt = safetensors.torch.load_file(place / "model.safetensors")
+        if learnt.keys() != _learnt(network, optimiser).keys():
+            raise CheckpointError(f"{place}: the checkpoint is of another model; choose another --out")
+        network.load_state_dict(learnt, strict=False)
         _restore(safetensors.torch.load_file(place / "optimiser.safetensors"), network, optimiser)
         return Position(**json.loads((place / "position.json").read_text())), warnings
     return None, warnings
@@ -84,7 +87,7 @@ def _newest_first(folder: Path) -> list[Path]:
 
 
 def _write(place: Path, network: nn.Module, optimiser: torch.optim.Optimizer, position: Position) -> None:
-    safetensors.torch.save_file(dict(network.state_dict()), place / "model.safetensors")
+    safetensors.torch.save_file(_learnt(network, optimiser), place / "model.safetensors")
     safetensors.torch.save_file(_optimiser_tensors(network, optimiser), place / "optimiser.safetensors")
     (place / "position.json").write_text(json.dumps(asdict(position)))
     digests = {file.name: _digest(file) for file in sorted(place.iterdir())}
@@ -92,6 +95,15 @@ def _write(place: Path, network: nn.Module, optimiser: torch.optim.Optimizer, po
     for file in place.iterdir():
         sync(file)
     sync(place)
+
+
+def _learnt(network: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """What a run changes. Frozen weights are left out: a resumed run loads them as it did at first."""
+    # Asked of the optimiser, as a phase may hold weights that learn before or after it.
+    held = {id(parameter) for group in optimiser.param_groups for parameter in group["params"]}
+    names = {name for name, parameter in network.named_parameters() if id(parameter) in held}
+    names |= {name for name, _ in network.named_buffers()}
+    return {name: tensor for name, tensor in network.state_dict().items() if name in names}
 
 
 def _optimiser_tensors(network: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:

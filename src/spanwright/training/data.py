@@ -19,6 +19,7 @@ from spanwright.batches.prepare import (
     prepare,
     windows_of,
 )
+from spanwright.batches.store import PreparedStore
 from spanwright.batches.windows import Window
 from spanwright.labels import LabelSpace
 from spanwright.parts.decoding import Decoding
@@ -67,7 +68,7 @@ class SplitReport:
 class Split:
     """A split, prepared: its documents, windows, golds and report."""
 
-    documents: list[PreparedDocument]
+    documents: Sequence[PreparedDocument]
     windows: list[Window]
     golds: list[Integers]
     """The gold rows (golds, 4) of each document."""
@@ -75,17 +76,23 @@ class Split:
 
 
 def prepare_split(
-    documents: Sequence[Document], pieces: PieceEncoder, plan: WindowPlan, labels: LabelSpace
+    documents: Sequence[Document],
+    pieces: PieceEncoder,
+    plan: WindowPlan,
+    labels: LabelSpace,
+    *,
+    stored: bool = False,
 ) -> Split:
-    """Prepare the documents of a split and count what is in them."""
+    """Prepare the documents of a split and count what is in them; `stored` keeps them in a file."""
     report = SplitReport(documents=len(documents))
-    split = Split([], [], [], report)
+    made: PreparedStore | list[PreparedDocument] = PreparedStore(documents) if stored else []
+    split = Split(made, [], [], report)
     for index, document in enumerate(documents):
-        prepared = prepare(document, pieces, plan)
+        prepared = prepare(document, pieces, plan, corpus=labels.corpus_id(document.corpus))
         windows = windows_of(prepared, index, plan, pieces.special_count)
         golds = gold_words(prepared, labels)
         _count(report, prepared, windows, golds, plan.width_limit)
-        split.documents.append(prepared)
+        made.append(prepared)
         split.windows.extend(windows)
         split.golds.append(golds.rows)
     return split

@@ -12,6 +12,8 @@ from spanwright.descriptions import check_used, describe, description_names, rea
 from spanwright.labels import LabelSpace, Prototype
 from spanwright.settings import Settings
 from spanwright.text import Document, sentences
+from spanwright.training.corpora import shared_types
+from spanwright.training.selection import TrainingData
 
 _PROTOTYPES = 200
 """Instances of each type that training draws from."""
@@ -19,9 +21,9 @@ _CONTEXT = 120
 """Characters of context that an instance keeps on each side, within its sentence."""
 
 
-def label_space(settings: Settings, train: Sequence[Document]) -> tuple[LabelSpace, list[str]]:
+def label_space(settings: Settings, data: TrainingData) -> tuple[LabelSpace, list[str]]:
     """The label space that the settings ask for, and notes for the user."""
-    labels = LabelSpace.of(train)
+    train, labels = data.train, _types(settings, data)
     if settings.scorer.kind != "bi-encoder" or settings.scorer.types == "atomic":
         return labels, []
     if settings.scorer.types == "prototypes":
@@ -35,6 +37,13 @@ def label_space(settings: Settings, train: Sequence[Document]) -> tuple[LabelSpa
     guidelines = settings.scorer.types == "guidelines"
     texts = [described[name].guideline if guidelines else described[name].keyword for name in labels.types]
     return replace(labels, descriptions=tuple(texts)), _notes(undescribed(labels.types, given))
+
+
+def _types(settings: Settings, data: TrainingData) -> LabelSpace:
+    """The types of the training documents; with several corpora, those of each apart or the shared ones."""
+    if settings.corpora is None or settings.corpora.labels == "shared":
+        return replace(LabelSpace.of(data.train), corpora=data.corpora)
+    return shared_types(LabelSpace.of(data.train, data.corpora), data.label_map)
 
 
 def _notes(undescribed_types: list[str]) -> list[str]:
@@ -54,7 +63,9 @@ def draw_prototypes(
     places: list[list[tuple[int, int]]] = [[] for _ in labels.types]
     for number, document in enumerate(documents):
         for position, entity in enumerate(document.entities):
-            places[labels.ids[entity.type]].append((number, position))
+            type_ = labels.find(entity.type, labels.corpus_id(document.corpus))
+            assert type_ is not None  # the label space has all types of these documents
+            places[type_].append((number, position))
     generator = np.random.default_rng(seed)
     return tuple(
         tuple(_prototype(documents[own[drawn][0]], own[drawn][1]) for drawn in order[:_PROTOTYPES])

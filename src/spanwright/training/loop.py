@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from spanwright.batches.order import training_order
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import window_lengths
 from spanwright.corpora import files
+from spanwright.corpora.stored import DocumentView, StoredDocuments
 from spanwright.errors import InputError
 from spanwright.evaluation import Comparison, Scores, collect_confidences, compare_documents, strict_scores
 from spanwright.predicting.tagger import Tagger
@@ -27,7 +28,7 @@ from spanwright.text import Document
 from spanwright.training.checkpoint import Position, load_checkpoint, save_checkpoint
 from spanwright.training.confidence import calibrated, confidence_facts, uncalibrated
 from spanwright.training.journal import Journal
-from spanwright.training.objective import check_terms, total, weights_at
+from spanwright.training.objective import check_roles, check_terms, still_at, total, weights_at
 from spanwright.training.optimiser import make_optimiser, rate_factor, set_rates
 from spanwright.training.pruning import pruning_report
 from spanwright.training.runtime import flushed_denormals
@@ -88,12 +89,15 @@ class _Run:
         self.watcher = watcher
         self.settings = setup.model.settings
         self.network = setup.model.network
-        self.optimiser = make_optimiser(self.network.roles(), self.settings.optimiser)
+        self.roles = self.network.roles()
+        self.optimiser = make_optimiser(self.roles, self.settings.optimiser)
+        self.still: frozenset[str] = frozenset()
         self.position = Position()
         self.lengths = window_lengths(
             setup.train.windows, setup.train.documents, setup.model.pieces.special_count
         )
         check_terms(self.settings.objective, self.network.terms)
+        check_roles(self.settings.objective, set(self.roles))
 
     def start(self, resume: bool, warnings: list[str]) -> None:
         """Begin, or take up the run at its last checkpoint."""
@@ -108,7 +112,7 @@ class _Run:
         self.journal = Journal(self.folder, size=self.position.journal_size)
         if self.position.step == 0:
             reports = {name: report.to_dict() for name, report in self.setup.reports.items()}
-            self.journal.write("data", removed=self.setup.removed, **reports)
+            self.journal.write("data", removed=self.setup.removed, leaked=self.setup.data.leaked, **reports)
 
     def finish_epochs(self) -> None:
         """Train the epochs that are left, unless patience ends first."""
@@ -127,6 +131,7 @@ class _Run:
         training, epoch = self.settings.training, self.position.epoch
         batches = training_order(
             self.lengths,
+            self.setup.portions,
             seed=training.seed,
             epoch=epoch,
             windows=training.batch_windows,
@@ -137,13 +142,13 @@ class _Run:
         meter = _Meter()
         for group in _groups(batches, self.position.batch, training.accumulate):
             size = sum(len(batch) for batch in group)
-            progress = (epoch + (done + size / 2) / len(self.lengths)) / training.epochs
+            progress = (epoch + (done + size / 2) / self.setup.epoch_windows) / training.epochs
             loss = self._step(group, progress, meter)
             done += size
             self.position = replace(
                 self.position, batch=self.position.batch + len(group), step=self.position.step + 1
             )
-            share = (epoch + done / len(self.lengths)) / training.epochs
+            share = (epoch + done / self.setup.epoch_windows) / training.epochs
             self.watcher.progressed(epoch=epoch + 1, share=share, loss=loss, words_per_second=meter.speed)
             if self.position.step % _JOURNAL_STEPS == 0:
                 self.journal.write("step", step=self.position.step, epoch=epoch + 1, loss=loss)
@@ -155,12 +160,16 @@ class _Run:
         """One optimiser step over the batches of a group; the mean loss."""
         settings = self.settings
         weights = weights_at(settings.objective, self.network.terms, progress=progress)
-        set_rates(self.optimiser, rate_factor(progress, settings.optimiser.warmup))
-        mean = 0.0
+        self._hold(still_at(settings.objective, progress=progress))
+        set_rates(
+            self.optimiser, rate_factor(progress, settings.optimiser.warmup, settings.objective.beginnings)
+        )
+        mean, windows = 0.0, sum(len(positions) for positions in group)
         for number, positions in enumerate(group):
             draw = (settings.training.seed, self.position.epoch, self.position.batch + number)
             batch = self.setup.batch(positions, draw).to(self.network.device)
-            loss = total(self.network.losses(batch, weights), weights) / len(group)
+            # By its share of the windows, so that a group is as good as one large batch.
+            loss = total(self.network.losses(batch, weights), weights) * (len(positions) / windows)
             torch.autograd.backward(loss)
             mean += loss.item()
             meter.add(int(batch.word_counts.sum()))
@@ -169,20 +178,38 @@ class _Run:
         self.optimiser.zero_grad(set_to_none=True)
         return mean
 
+    def _hold(self, still: frozenset[str]) -> None:
+        """Keep the weights of some roles as they are, and let all others learn."""
+        if still == self.still:
+            return
+        for role, named in self.roles.items():
+            for _, parameter in named:
+                parameter.requires_grad_(role not in still)
+        self.still = still
+
     def _score_epoch(self) -> None:
         """Score dev with the real decoder; keep the model if it is the best so far."""
         epoch = self.position.epoch
-        tune_thresholds(self.setup.model, self.setup.evaluation["dev"])
-        scores = score(self.setup.model, self.setup.evaluation["dev"])
-        best = scores.micro.f1 > self.position.best_f1
+        evaluation = self.setup.evaluation
+        tune_thresholds(self.setup.model, evaluation["dev"])
+        found = {
+            name: score(self.setup.model, documents)
+            for name, documents in evaluation.items()
+            if name.startswith("dev")
+        }
+        scores = found.pop("dev")
+        deciding = [found.get(name, scores).micro.f1 for name in self.setup.data.deciding]
+        f1 = sum(deciding) / len(deciding)
+        best = f1 > self.position.best_f1
         pruning = pruning_report(self.setup.model, self.setup.evaluation["dev"])
         more = {"pruning": pruning.to_dict()} if pruning else {}
+        more |= {"corpora": {name: entry.to_dict() for name, entry in found.items()}} if found else {}
         self.journal.write("epoch", epoch=epoch + 1, best=best, dev=scores.to_dict(), **more)
         if best:
             self._save_model(self.setup.model, {"dev": scores})
-            self.position = replace(self.position, best_f1=scores.micro.f1, best_epoch=epoch)
+            self.position = replace(self.position, best_f1=f1, best_epoch=epoch)
         self.position = replace(self.position, epoch=epoch + 1, batch=0)
-        self.watcher.scored(epoch=epoch + 1, scores=scores, best=best)
+        self.watcher.scored(epoch=epoch + 1, scores={"dev": scores, **found}, best=best)
 
     def _checkpoint(self) -> None:
         self.position = replace(self.position, journal_size=self.journal.size)
@@ -256,7 +283,9 @@ def _groups(batches: list[Integers], start: int, size: int) -> Iterator[list[Int
         yield batches[position : position + size]
 
 
-def _documents(source: Source, warnings: list[str]) -> list[Document]:
+def _documents(source: Source, warnings: list[str]) -> Sequence[Document]:
+    if isinstance(source, StoredDocuments | DocumentView):
+        return source
     items = [source] if isinstance(source, str | Path) else list(source)
     documents: list[Document] = []
     for item in items:

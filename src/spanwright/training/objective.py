@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -70,6 +71,9 @@ class Phase(BaseModel):
     share: float = Field(gt=0, le=1)
     """How much of the run it takes."""
     terms: tuple[str, ...] = Field(min_length=1)
+    still: tuple[str, ...] = ()
+    """The roles whose weights do not learn, such as `encoder`. Auto-encoders that have it to themselves soon
+    lead it away from telling words apart."""
 
 
 class ObjectiveSettings(BaseModel):
@@ -91,6 +95,11 @@ class ObjectiveSettings(BaseModel):
         return self
 
     @property
+    def beginnings(self) -> tuple[float, ...]:
+        """The shares of the run at which terms join: the end of each phase."""
+        return tuple(accumulate(phase.share for phase in self.phases))
+
+    @property
     def phased(self) -> float:
         """The share of the run that phases take; behind it, all terms are on."""
         return sum(phase.share for phase in self.phases)
@@ -108,13 +117,20 @@ def check_terms(settings: ObjectiveSettings, terms: set[str]) -> None:
         )
 
 
+def check_roles(settings: ObjectiveSettings, roles: set[str]) -> None:
+    """Refuse phases that hold roles which the model does not have."""
+    if unknown := sorted({role for phase in settings.phases for role in phase.still} - roles):
+        raise SettingsError(f"objective.phases hold the roles {unknown}; this model has {sorted(roles)}")
+
+
 def weights_at(settings: ObjectiveSettings, terms: set[str], *, progress: float) -> dict[str, float]:
     """The weight of each term that is on, at a share of the run from 0 to 1."""
     weights = {term: _weight(settings.weights.get(term, 1.0), progress) for term in sorted(terms)}
     if settings.convex:
         rest = _rest(sum(weights[term] for term in terms & AUXILIARY_TERMS))
         weights |= {term: rest * weights[term] for term in terms - AUXILIARY_TERMS}
-    on = _terms_on(settings.phases, progress, terms)
+    phase = _phase_at(settings.phases, progress)
+    on = terms if phase is None else set(phase.terms)
     weights = {term: weight for term, weight in weights.items() if term in on and weight != 0.0}
     if not weights:
         raise SettingsError(
@@ -141,10 +157,17 @@ def _weight(weight: Weight, progress: float) -> float:
     return weight if isinstance(weight, int | float) else weight.at(progress)
 
 
-def _terms_on(phases: tuple[Phase, ...], progress: float, terms: set[str]) -> set[str]:
+def still_at(settings: ObjectiveSettings, *, progress: float) -> frozenset[str]:
+    """The roles whose weights do not learn, at a share of the run from 0 to 1."""
+    phase = _phase_at(settings.phases, progress)
+    return frozenset(phase.still if phase is not None else ())
+
+
+def _phase_at(phases: tuple[Phase, ...], progress: float) -> Phase | None:
+    """The phase at a share of the run; None behind the last."""
     end = 0.0
     for phase in phases:
         end += phase.share
         if progress < end:
-            return set(phase.terms)
-    return terms
+            return phase
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -64,8 +65,12 @@ def set_rates(optimiser: torch.optim.Optimizer, factor: float) -> None:
         group["lr"] = group["rate"] * factor
 
 
-def rate_factor(progress: float, warmup: float) -> float:
-    """Linear warm-up, then linear decay to 0, at a share of the run from 0 to 1."""
-    if progress < warmup:
-        return progress / warmup
-    return (1 - progress) / (1 - warmup)
+def rate_factor(progress: float, warmup: float, beginnings: Sequence[float] = ()) -> float:
+    """Linear warm-up, then linear decay to 0, at a share of the run from 0 to 1.
+
+    The rates rise once more from each of the `beginnings`, where terms join that have not been trained yet:
+    a head that met the full rate in its first steps would not recover.
+    """
+    decay = (1 - progress) / (1 - warmup)
+    since = progress - max((share for share in beginnings if share <= progress), default=0.0)
+    return min(decay, since / warmup) if since < warmup else decay

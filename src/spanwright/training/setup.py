@@ -9,22 +9,25 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
 import torch
 
 import spanwright
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Batch
 from spanwright.batches.collate import Sampling, collate
+from spanwright.batches.order import Portion
 from spanwright.batches.pieces import Integers
 from spanwright.batches.vocabulary import Vocabulary
-from spanwright.corpora.overlap import drop_shared
-from spanwright.errors import InputError, SettingsError
+from spanwright.errors import SettingsError
+from spanwright.parts.auxiliaries.cvae import CONDITIONAL
 from spanwright.parts.auxiliaries.span_vae import DIVERGENCE, RECONSTRUCTION, SYNONYMS, SpanVaeSettings
 from spanwright.parts.backbone import hidden_size, load_pretrained
 from spanwright.parts.build import build
 from spanwright.parts.model import COMPRESSION
 from spanwright.settings import Settings
 from spanwright.text import Document
+from spanwright.training.corpora import portions
 from spanwright.training.data import (
     Split,
     SplitReport,
@@ -36,14 +39,19 @@ from spanwright.training.data import (
 from spanwright.training.label_space import label_space
 from spanwright.training.objective import LinearSchedule, LogisticSchedule, ObjectiveSettings, Weight
 from spanwright.training.optimiser import default_rates
+from spanwright.training.selection import TrainingData, select
 from spanwright.training.writing import Writing, prepare_writing, word_vectors
 
 Documents = Sequence[Document]
 
 _WRITING = 1e-3
 """Joint-IB's gamma, which the paper searches for each corpus."""
+_CONDITIONAL = 1e-4
+"""CVAE-NER's alpha."""
 _COMPRESSION = 5e-4
 """Joint-IB's beta, as in its recipe."""
+_ADAPTERS = 7e-4
+"""CVAE-NER's learning rate of adapters, which start from nothing beside a frozen encoder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +60,26 @@ class Setup:
 
     model: TrainedModel
     train: Split
-    evaluation: dict[str, Documents]
-    """Documents of `dev` and, when given, `test`."""
+    evaluation: Mapping[str, Documents]
+    """Documents of `dev` and, when given, `test`; with several corpora also those of each."""
     reports: dict[str, SplitReport]
-    removed: int
-    """Training documents left out because they stand in an evaluation split."""
+    data: TrainingData
     warnings: list[str]
+    portions: tuple[Portion, ...] = ()
+    """What an epoch takes of each corpus; all windows once where there are none."""
     writing: Writing | None = None
     """What a writer learns; None for a model without one."""
+
+    @property
+    def removed(self) -> int:
+        """Training documents left out because they stand in an evaluation split."""
+        corpora = self.model.settings.corpora
+        return 0 if corpora is not None and corpora.leaked == "keep" else sum(self.data.leaked.values())
+
+    @property
+    def epoch_windows(self) -> int:
+        """Windows that an epoch trains on."""
+        return sum(portion.count for portion in self.portions) or len(self.train.windows)
 
     def batch(self, positions: Sequence[int] | Integers, draw: tuple[int, ...]) -> Batch:
         """Some training windows as a batch; what is random in it depends on the draw alone."""
@@ -81,28 +101,46 @@ class Setup:
 
 def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents) -> Setup:
     """Decide what settings leave open, load the encoder, prepare the data, build the model."""
-    evaluation = {"dev": dev, "test": test} if test else {"dev": dev}
-    kept, removed = drop_shared(train, [*dev, *test])
-    _refuse_empty(train, kept, dev)
-    model, notes = new_model(settings, kept)
-    split = prepare_split(kept, model.pieces, model.plan, model.labels)
+    data = select(settings, train, dev, test)
+    model, notes = new_model(settings, data)
+    several = settings.corpora is not None
+    split = prepare_split(data.train, model.pieces, model.plan, model.labels, stored=several)
     if settings.windows.without_gold == "drop":
         split = without_empty_windows(split)
     reports = {"train": split.report}
-    for name, documents in evaluation.items():
+    for name, documents in data.evaluation.items():
         reports[name] = prepare_split(documents, model.pieces, model.plan, model.labels).report
     generating = model.settings.auxiliaries.span_vae
-    writing = prepare_writing(generating, kept, split, model.vocabulary) if generating else None
+    writing = prepare_writing(generating, data.train, split, model.vocabulary) if generating else None
     notes = [*notes, *_warnings(reports), *(writing.notes if writing else ())]
-    return Setup(model, split, evaluation, reports, len(removed), notes, writing)
+    return Setup(
+        model, split, data.evaluation, reports, data, notes, _portions(settings, data, split), writing
+    )
 
 
-def new_model(settings: Settings, train: Documents) -> tuple[TrainedModel, list[str]]:
+def _portions(settings: Settings, data: TrainingData, split: Split) -> tuple[Portion, ...]:
+    if settings.corpora is None:
+        return ()
+    corpus = np.asarray([split.documents[window.document].corpus for window in split.windows], dtype=np.int64)
+    return portions(settings.corpora, corpus, data.corpora)
+
+
+def new_model(settings: Settings, data: TrainingData) -> tuple[TrainedModel, list[str]]:
     """An untrained model, as settings and training documents decide, and what a user should know of it."""
-    labels, notes = label_space(settings, train)
+    train = data.train
+    labels, notes = label_space(settings, data)
     torch.manual_seed(settings.training.seed)
-    backbone, pieces = load_pretrained(settings.encoder.name, settings.encoder.dropout)
-    settings = resolve(settings, train, hidden_size(backbone))
+    chosen = settings.encoder
+    backbone, pieces = load_pretrained(
+        chosen.name,
+        chosen.dropout,
+        lora=chosen.lora,
+        quantised=chosen.quantised,
+        checkpointing=chosen.checkpointing,
+    )
+    if settings.names_corpus:
+        pieces = pieces.naming_corpus()
+    settings = resolve(settings, data, hidden_size(backbone))
     generating, words = settings.auxiliaries.span_vae, Vocabulary()
     vectors = None
     if generating is not None:
@@ -116,13 +154,13 @@ def new_model(settings: Settings, train: Documents) -> tuple[TrainedModel, list[
     return TrainedModel(network, pieces, labels, settings, vocabulary=words), notes
 
 
-def resolve(settings: Settings, train: Documents, encoder_width: int) -> Settings:
+def resolve(settings: Settings, data: TrainingData, encoder_width: int) -> Settings:
     """Replace every `auto` by what the training data and the encoder suggest."""
     changes: dict[str, Any] = {}
     if settings.candidates.width_limit == "auto":
-        limit = automatic_width_limit(train)
+        limit = automatic_width_limit(data.train)
         changes["candidates"] = settings.candidates.model_copy(update={"width_limit": limit})
-    decoding = automatic_decoding(train)
+    decoding = automatic_decoding(data.target_documents)
     if settings.decoding == "auto":
         changes["decoding"] = decoding
     if settings.output == "tags" and decoding != "flat":
@@ -132,9 +170,14 @@ def resolve(settings: Settings, train: Documents, encoder_width: int) -> Setting
         )
     changes["objective"] = _resolved_objective(settings)
     defaults = default_rates(encoder_width)
-    if settings.auxiliaries.span_vae:
-        # A writer starts from nothing, like the head, where a tagger is hardly more than the encoder.
+    if settings.encoder.lora:
+        defaults["encoder"] = _ADAPTERS
+    if settings.auxiliaries.span_vae or settings.auxiliaries.cvae:
+        # Auto-encoders start from nothing, like the head, where a tagger is hardly more than the encoder.
         defaults["auxiliary"] = defaults["head"]
+    if settings.auxiliaries.cvae and settings.auxiliaries.cvae.trainable:
+        # CVAE-NER, appendix: conditions learn at half the rate.
+        defaults["condition"] = 0.5 * defaults["head"]
     if not settings.has_spans:
         del defaults["head"]
     rates = {**defaults, **settings.optimiser.learning_rates}
@@ -144,7 +187,7 @@ def resolve(settings: Settings, train: Documents, encoder_width: int) -> Setting
 
 def _resolved_objective(settings: Settings) -> ObjectiveSettings:
     """The objective with the usual weights of terms that settings do not name."""
-    usual = _compression_weights(settings) | _writing_weights(settings)
+    usual = _compression_weights(settings) | _writing_weights(settings) | _conditional_weights(settings)
     objective = settings.objective.model_copy(update={"weights": usual | settings.objective.weights})
     if settings.auxiliaries.tagger and settings.has_spans and "tags" not in objective.weights:
         # Bundling Learning, section 4.1.2: the tagger's share of the loss is 0.1.
@@ -170,6 +213,13 @@ def _writing_weights(settings: Settings) -> dict[str, Weight]:
     return weights | {name + DIVERGENCE: rising for name in names}
 
 
+def _conditional_weights(settings: Settings) -> dict[str, Weight]:
+    """Small weights of what a conditional auto-encoder learns (CVAE-NER)."""
+    if settings.auxiliaries.cvae is None:
+        return {}
+    return {CONDITIONAL: _CONDITIONAL, CONDITIONAL + DIVERGENCE: _CONDITIONAL}
+
+
 def _with_word_size(settings: Settings, generating: SpanVaeSettings, size: int) -> Settings:
     """Settings whose writer reads embeddings of the size that a file of word vectors has."""
     chosen = generating.model_copy(update={"word_size": size})
@@ -193,20 +243,9 @@ def digest(documents: Documents) -> str:
     """A digest of the ids, texts, entities, words and sentences of documents."""
     state = hashlib.blake2b(digest_size=16)
     for document in documents:
-        borders = (document.words, document.sentences)
-        state.update(repr((document.id, document.text, document.entities, *borders)).encode())
+        more = (document.words, document.sentences, *((document.corpus,) if document.corpus else ()))
+        state.update(repr((document.id, document.text, document.entities, *more)).encode())
     return state.hexdigest()
-
-
-def _refuse_empty(train: Documents, kept: Documents, dev: Documents) -> None:
-    if not train or not dev:
-        raise InputError(f"the {'dev' if train else 'training'} corpus is empty: no document could be read")
-    if not kept:
-        raise InputError("every training document also stands in the evaluation data; give other files")
-    if not any(document.entities for document in kept):
-        raise InputError(
-            f"the training corpus has no entity in its {len(kept)} documents: nothing can be learnt from it"
-        )
 
 
 def _warnings(reports: dict[str, SplitReport]) -> list[str]:

@@ -11,6 +11,7 @@ Either answers with its likeliest legal path, in which I follows only B or I of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -20,6 +21,7 @@ from torch.nn import functional
 
 from spanwright.batches.batch import Batch, Mentions
 from spanwright.parts.auxiliaries.crf import LinearChain, best_paths
+from spanwright.parts.classes import NEVER, OwnTypes
 from spanwright.parts.dropout import QuickDropout
 from spanwright.parts.packing import pad, word_mask
 from spanwright.parts.predictions import Predictions
@@ -40,9 +42,11 @@ class TaggerSettings(BaseModel):
 class WordTagger(nn.Module):
     """`W dropout(state) + b` for every word, read as tags."""
 
-    def __init__(self, settings: TaggerSettings, *, state_width: int, types: int) -> None:
+    def __init__(self, settings: TaggerSettings, *, state_width: int, sizes: Sequence[int]) -> None:
+        """`sizes` counts the types of each corpus; one number where all have the same types."""
         super().__init__()
-        tags = 1 + 2 * types
+        tags = 1 + 2 * sum(sizes)
+        self.own = OwnTypes(sizes)
         self.dropout = QuickDropout(settings.dropout)
         self.projection = nn.Linear(state_width, tags)
         self.rule: _WordByWord | _Path = _WordByWord() if settings.kind == "softmax" else _Path(tags)
@@ -54,11 +58,12 @@ class WordTagger(nn.Module):
 
     def loss(self, emissions: Tensor, batch: Batch) -> Tensor:
         """Softmax: mean cross entropy of the words. CRF: mean negative log likelihood of the windows."""
-        return self.rule.loss(emissions, painted(batch.mentions, len(emissions)), batch.word_counts)
+        targets = painted(batch.mentions, len(emissions))
+        return self.rule.loss(self._masked(emissions, batch), targets, batch.word_counts)
 
     def predict(self, emissions: Tensor, batch: Batch) -> Predictions:
         """The tagged entities that their window owns; confidence is the mean probability of their tags."""
-        tags, probabilities = self.rule.choose(emissions, batch.word_counts)
+        tags, probabilities = self.rule.choose(self._masked(emissions, batch), batch.word_counts)
         first, last = entity_ends(tags, batch.word_counts)
         window = batch.window_of_word[first]
         # Entities cover every word that is not O, so what is left of the row is entity after entity.
@@ -68,6 +73,15 @@ class WordTagger(nn.Module):
         return Predictions(
             window[owned], first, last[owned], _types(tags[first]), confidence, rank=confidence
         )
+
+    def _masked(self, emissions: Tensor, batch: Batch) -> Tensor:
+        """(words, tags): emissions that give the tags of other corpora a probability of exactly 0."""
+        own = self.own.of_windows(batch)
+        if own is None:
+            return emissions
+        # O belongs to all corpora, and each type has two tags.
+        tags = torch.cat([own.new_ones(len(own), 1), own.repeat_interleave(2, dim=1)], dim=1)
+        return emissions.masked_fill(~tags[batch.window_of_word], NEVER)
 
 
 class _WordByWord(nn.Module):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from spanwright.batches.batch import Batch
+from spanwright.parts.classes import OwnTypes
 from spanwright.parts.contrast import Items, contrast
 from spanwright.parts.dropout import QuickDropout
 from spanwright.parts.predictions import Predictions
@@ -121,13 +123,16 @@ class BiEncoder(nn.Module):
         settings: BiEncoderSettings,
         *,
         source: TypeSource,
-        types: int,
+        sizes: Sequence[int],
         state_width: int,
         vector_size: int,
     ) -> None:
+        """`sizes` counts the types of each corpus; one number where all have the same types."""
         super().__init__()
         self.settings = settings
         self.source = source
+        self.own = OwnTypes(sizes)
+        types = sum(sizes)
         kinds = ("spans", "starts", "ends") if settings.positions else ("spans",)
         own = not settings.share_projections
         self.compare = nn.ModuleDict({kind: Comparison(settings, types=types) for kind in kinds})
@@ -157,7 +162,7 @@ class BiEncoder(nn.Module):
             {kind: comparison.with_types(types) for kind, comparison in self.comparisons.items()}
         )
         # A shallow copy shares its table of parts with the original, which keeps its own types.
-        other._modules = {**self._modules, "source": source, "compare": compare}
+        other._modules = {**self._modules, "source": source, "compare": compare, "own": OwnTypes((types,))}
         other._remembered = None
         return other.train(self.training)
 
@@ -225,14 +230,16 @@ class BiEncoder(nn.Module):
         entity_mean = entity.sum() / max(1, len(entity))
         if tuned:
             return entity_mean
-        share = self.settings.entity_share
-        return share * entity_mean + (1 - share) * threshold.mean()
+        own, share = self.own.of_windows(batch), self.settings.entity_share
+        return share * entity_mean + (1 - share) * (threshold if own is None else threshold[own]).mean()
 
     def predict(self, scores: Comparisons, batch: Batch) -> Predictions:
         """The spans above their threshold; with `joint`, whose ends are above theirs as well."""
         spans = batch.spans
         margin = scores.spans.similarity - scores.spans.threshold[spans.window]
-        chosen = margin > 0
+        chosen, own = margin > 0, self.own.of_windows(batch)
+        if own is not None:
+            chosen &= own[spans.window]
         if self.settings.joint and scores.starts is not None and scores.ends is not None:
             words = batch.window_of_word
             for compared, position in ((scores.starts, spans.first), (scores.ends, spans.last)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from spanwright.batches.batch import Batch
+from spanwright.parts.classes import OwnTypes
 from spanwright.parts.layers import mlp
 from spanwright.parts.predictions import Predictions
 from spanwright.parts.representations.vectors import SpanVectors
@@ -41,9 +43,12 @@ class Sigmoid(nn.Module):
     tuned: Tensor | None
     """(types,): the probability that entities of each type exceed; None where it is one half."""
 
-    def __init__(self, settings: SigmoidSettings, *, vector_size: int, types: int) -> None:
+    def __init__(self, settings: SigmoidSettings, *, vector_size: int, sizes: Sequence[int]) -> None:
+        """`sizes` counts the types of each corpus; one number where all have the same types."""
         super().__init__()
         self.settings = settings
+        self.own = OwnTypes(sizes)
+        types = sum(sizes)
         self.layers = mlp((vector_size, *settings.hidden, types), dropout=settings.dropout)
         # Entities are rare, and scores start where they say so. From probabilities of one half, the first
         # steps would push all that is below a scorer towards no, and leave deep transforms dead.
@@ -66,14 +71,26 @@ class Sigmoid(nn.Module):
         """Binary cross entropy of all pairs of candidate span and type."""
         golds, targets = batch.golds, torch.zeros_like(logits)
         targets.index_put_((golds.span, golds.type), targets.new_ones(()))
-        total = functional.binary_cross_entropy_with_logits(logits, targets, reduction="sum")
-        windows = self.settings.reduction == "windows"
-        return {"spans": total / (len(batch.word_counts) if windows else max(1, logits.numel()))}
+        own = self._own_of_spans(batch)
+        weight = None if own is None else own.to(logits.dtype)
+        total = functional.binary_cross_entropy_with_logits(logits, targets, weight, reduction="sum")
+        pairs = logits.numel() if own is None else int(own.sum())
+        return {"spans": total / (len(batch.word_counts) if self._by_windows else max(1, pairs))}
+
+    @property
+    def _by_windows(self) -> bool:
+        return self.settings.reduction == "windows"
+
+    def _own_of_spans(self, batch: Batch) -> Tensor | None:
+        """(spans, types): True at the types of each candidate's corpus; None where all have the same."""
+        own = self.own.of_windows(batch)
+        return None if own is None else own[batch.spans.window]
 
     def predict(self, logits: Tensor, batch: Batch) -> Predictions:
         """All pairs of span and type whose probability exceeds the threshold of the type."""
         # Compared as logits: only those of the few pairs that are found become probabilities.
         threshold = 0.0 if self.tuned is None else self.tuned.logit()
-        span, type_ = (logits > threshold).nonzero().unbind(1)
+        found, own = logits > threshold, self._own_of_spans(batch)
+        span, type_ = (found if own is None else found & own).nonzero().unbind(1)
         confidence = logits[span, type_].sigmoid()
         return Predictions.of(batch.spans.take(span), type=type_, confidence=confidence, rank=confidence)

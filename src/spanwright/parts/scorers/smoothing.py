@@ -12,10 +12,11 @@ from torch import Tensor
 
 from spanwright.batches.batch import Batch
 from spanwright.batches.neighbours import Neighbours, positions
+from spanwright.parts.classes import Classes
 
 
-def smoothed_targets(batch: Batch, classes: int, *, smoothing: float, distance: int) -> Tensor:
-    """(spans, classes): the probability of each class, the first of which is no entity.
+def smoothed_targets(batch: Batch, classes: Classes, *, smoothing: float, distance: int) -> Tensor:
+    """(spans, classes): the probability of each class.
 
     What several entities give to a span adds up; a type has at most 1, and types that sum up to more share 1.
     Entities that are no candidates, such as too wide ones, give to candidates all the same, and what is given
@@ -32,10 +33,10 @@ def smoothed_targets(batch: Batch, classes: int, *, smoothing: float, distance: 
     places = torch.cat([first, near.first], 1).flatten(), torch.cat([last, near.last], 1).flatten()
     span, found = positions(batch.spans, *places)
     kept = found & (mass > 0)
-    class_ = type_.expand(-1, 1 + len(near.distance)).flatten() + 1
-    targets = mass.new_zeros(len(batch.spans), classes)
+    class_ = classes.of_type[type_].expand(-1, 1 + len(near.distance)).flatten()
+    targets = mass.new_zeros(len(batch.spans), len(classes))
     targets.index_put_((span[kept], class_[kept]), mass[kept], accumulate=True)
     targets.clamp_(max=1)
     targets /= targets.sum(dim=1, keepdim=True).clamp(min=1)
-    targets[:, 0] = 1 - targets.sum(dim=1)
-    return targets
+    rest = 1 - targets.sum(dim=1, keepdim=True)
+    return targets.scatter(1, classes.none_of_spans(batch)[:, None], rest)

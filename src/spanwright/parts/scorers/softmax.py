@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
-import torch
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from spanwright.batches.batch import Batch
+from spanwright.parts.classes import Classes
 from spanwright.parts.layers import mlp
 from spanwright.parts.predictions import Predictions
 from spanwright.parts.representations.vectors import SpanVectors
 from spanwright.parts.scorers.smoothing import smoothed_targets
 from spanwright.parts.states import WordStates
-
-NONE = 0
-"""The class of spans that are no entity; type id t has the class t + 1."""
 
 
 class SoftmaxSettings(BaseModel):
@@ -39,13 +37,17 @@ class SoftmaxSettings(BaseModel):
 
 
 class Softmax(nn.Module):
-    """An MLP with one class per type and one for no entity."""
+    """An MLP with one class per type and one for no entity.
 
-    def __init__(self, settings: SoftmaxSettings, *, vector_size: int, types: int) -> None:
+    Several corpora share all but its last layer, of which each has the rows of its own classes.
+    """
+
+    def __init__(self, settings: SoftmaxSettings, *, vector_size: int, sizes: Sequence[int]) -> None:
+        """`sizes` counts the types of each corpus; one number where all have the same types."""
         super().__init__()
         self.settings = settings
-        self.classes = types + 1
-        self.layers = mlp((vector_size, *settings.hidden, self.classes), dropout=settings.dropout)
+        self.classes = Classes(sizes)
+        self.layers = mlp((vector_size, *settings.hidden, len(self.classes)), dropout=settings.dropout)
 
     @property
     def terms(self) -> set[str]:
@@ -53,9 +55,8 @@ class Softmax(nn.Module):
         return {"spans"}
 
     def forward(self, vectors: SpanVectors, states: WordStates, batch: Batch) -> Tensor:
-        """(spans, types + 1): logits, the first for no entity."""
-        logits: Tensor = self.layers(vectors.spans)
-        return logits
+        """(spans, classes): logits; those of foreign classes have no probability."""
+        return self.classes.masked(self.layers(vectors.spans), batch)
 
     def losses(self, logits: Tensor, batch: Batch) -> dict[str, Tensor]:
         """Cross entropy of all candidate spans."""
@@ -68,17 +69,14 @@ class Softmax(nn.Module):
         if self.settings.smoothing:
             smoothing, distance = self.settings.smoothing, self.settings.smoothing_distance
             return smoothed_targets(batch, self.classes, smoothing=smoothing, distance=distance)
-        targets = torch.full((len(batch.spans),), NONE, device=batch.spans.first.device)
-        # Of several types on one span, the last gold is learnt.
-        targets[batch.golds.span] = batch.golds.type + 1
-        return targets
+        return self.classes.targets(batch)
 
     def predict(self, logits: Tensor, batch: Batch) -> Predictions:
         """The spans whose best class is a type, with its probability."""
         best = logits.argmax(dim=1)
-        found = best.nonzero().squeeze(1)
+        types = self.classes.type_of[best]
+        found = (types >= 0).nonzero().squeeze(1)
         probabilities = logits.index_select(0, found).softmax(dim=1)
-        classes = best.index_select(0, found)
-        confidence = probabilities.gather(1, classes[:, None]).squeeze(1)
+        confidence = probabilities.gather(1, best[found, None]).squeeze(1)
         spans = batch.spans.take(found)
-        return Predictions.of(spans, type=classes - 1, confidence=confidence, rank=confidence)
+        return Predictions.of(spans, type=types[found], confidence=confidence, rank=confidence)

@@ -1,0 +1,126 @@
+"""`spanwright inspect corpora`: how a model of several corpora sees their labels and entities."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from spanwright.cli.reading import report
+from spanwright.errors import InputError
+from spanwright.text import Document
+
+if TYPE_CHECKING:
+    from spanwright.analysis.corpora import CorporaInspection, Nearness
+
+Split = Literal["train", "dev", "test"]
+
+
+def corpora_command(
+    model: Annotated[Path, typer.Argument(help="A model directory, such as RUN/model, of several corpora.")],
+    out: Annotated[Path, typer.Option(help="Folder for the pictures and corpora.json.")],
+    corpora: Annotated[
+        Path | None,
+        typer.Option(help="The TOML file of corpora whose gold entities are looked at, as `train` reads it."),
+    ] = None,
+    split: Annotated[Split, typer.Option(help="With --corpora: the split that is looked at.")] = "test",
+    spans: Annotated[int, typer.Option(min=1, help="The most entities of each corpus to look at.")] = 300,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample and of t-SNE.")] = 0,
+) -> None:
+    """Show whether labels of one meaning lie near to each other, whatever their corpus.
+
+    Looks at the conditions of a model that kept its conditional auto-encoder (auxiliaries.cvae.keep=true),
+    and with --corpora at the span vectors of gold entities.
+
+    Example: spanwright inspect corpora runs/cvae/model --corpora corpora.toml --split dev --out corpora
+    """
+    if out.is_file():
+        raise InputError(f"{out}: a file; legal is a folder, which is made where there is none")
+
+    from spanwright import artifact
+    from spanwright.analysis.corpora import inspect_corpora, lack_of_conditions
+    from spanwright.analysis.corpora_pictures import draw_corpora
+
+    loaded = artifact.load(model)
+    documents = _documents(corpora, split) if corpora is not None else []
+    with Console(stderr=True).status("looking at corpora"):
+        inspection = inspect_corpora(loaded, documents, spans=spans, seed=seed)
+    if reason := lack_of_conditions(loaded):
+        typer.echo(f"note: no conditions are shown: {reason}", err=True)
+    out.mkdir(parents=True, exist_ok=True)
+    source = {"file": str(corpora), "split": split} if corpora is not None else None
+    numbers = {"model": str(model), "gold": source, **inspection.to_dict()}
+    path = out / "corpora.json"
+    path.write_text(json.dumps(numbers, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    written = [*draw_corpora(inspection, out), path]
+    Console().print(_table(inspection))
+    typer.echo(f"written to {out}: {', '.join(file.name for file in written)}", err=True)
+
+
+def _documents(path: Path, split: Split) -> list[Document]:
+    """The documents of one split of all corpora that have it; others are named on stderr."""
+    from spanwright.training.corpora_file import SPLITS, load_corpora_file, read_splits
+
+    file = load_corpora_file(path)
+    lacking = [name for name, files in file.corpora.items() if not getattr(files, split)]
+    if len(lacking) == len(file.corpora):
+        raise InputError(f"{path}: no corpus has {split} files; legal is a --split that some have")
+    if lacking:
+        typer.echo(f"note: without {split} files, left out: {', '.join(lacking)}", err=True)
+    # Files of other splits are not needed, so they are not read.
+    unread: dict[str, tuple[Path, ...]] = {other: () for other in SPLITS if other != split}
+    chosen = {name: files.model_copy(update=unread) for name, files in file.corpora.items()}
+    documents: list[Document] = []
+    for reading in read_splits(file.model_copy(update={"corpora": chosen})):
+        report(reading.log)
+        documents += reading.documents
+    return documents
+
+
+def _table(inspection: CorporaInspection) -> Table:
+    """Mean cosines, with a column for each kind of vectors."""
+    columns = _columns(inspection)
+    meant = "shared type" if inspection.labels.mapped else "name"
+    table = Table("mean cosine of pairs", *columns, title=_title(inspection))
+    for column in table.columns[1:]:
+        column.justify = "right"
+    rows = {
+        f"one {meant}, different corpora": "same",
+        f"different {meant}s, different corpora": "different_across",
+        f"different {meant}s": "different",
+    }
+    for name, field in rows.items():
+        table.add_row(name, *(_cell(getattr(column, field)) for column in columns.values()))
+    table.add_section()
+    for meaning in inspection.labels.meanings:
+        values = [column.by_meaning.get(meaning) for column in columns.values()]
+        if any(value is not None for value in values):
+            # Text, because a type may hold square brackets, which rich would take for markup.
+            table.add_row(Text(f"  {meaning}"), *map(_cell, values))
+    return table
+
+
+def _columns(inspection: CorporaInspection) -> dict[str, Nearness]:
+    found = {}
+    if inspection.conditions_before is not None:
+        found["conditions before training"] = inspection.conditions_before
+    if inspection.conditions is not None:
+        found["conditions"] = inspection.conditions.nearness
+    if inspection.entities is not None:
+        found["entities"] = inspection.entities.nearness
+    return found
+
+
+def _title(inspection: CorporaInspection) -> Text | None:
+    counts = inspection.entity_counts()
+    named = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+    return Text(f"entities: {named}") if named else None
+
+
+def _cell(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

@@ -1,0 +1,28 @@
+"""`spanwright push`: share a model on the Hugging Face Hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def push_command(
+    model: Annotated[Path, typer.Argument(help="A model directory, such as RUN/model.")],
+    repository: Annotated[
+        str, typer.Argument(metavar="USER/NAME", help="Where it goes; made if there is no such repository.")
+    ],
+    private: Annotated[
+        bool, typer.Option("--private", help="Let nobody else see the repository, if it is made.")
+    ] = False,
+) -> None:
+    """Upload a model to the Hugging Face Hub, as the user of `hf auth login` or HF_TOKEN.
+
+    Only the files of the model are uploaded, whatever else lies in its directory.
+
+    Example: spanwright push runs/plain/model somebody/diseases --private
+    """
+    from spanwright.hub import push
+
+    typer.echo(push(model, repository, private=private))

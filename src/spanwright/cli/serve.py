@@ -1,0 +1,89 @@
+"""`spanwright serve`: models as an HTTP service, with a page to try them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spanwright.errors import InputError
+
+TOKEN_VARIABLE = "SPANWRIGHT_TOKEN"
+_LOCAL = ("127.0.0.1", "::1", "localhost")
+
+
+def serve_command(
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            help="Model directories, such as RUN/model or NAME=RUN/model; the first is the default."
+        ),
+    ],
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; 0.0.0.0 for all of this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes a free one.")
+    ] = 8000,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help=f"File with the token that clients must send; else ${TOKEN_VARIABLE}, if set."),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads of torch for each batch; all cores unless given.")
+    ] = None,
+    queue: Annotated[
+        int, typer.Option(min=1, help="Requests that a model takes in at a time; more are refused with 503.")
+    ] = 64,
+    batch_words: Annotated[
+        int,
+        typer.Option(min=1, help="Words that are tagged together; one longer text is a batch of its own."),
+    ] = 2000,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds after which a request that is not answered gets 503.")
+    ] = 30.0,
+    runtime: Annotated[
+        str | None, typer.Option(help="What runs the network, as in `spanwright tag`.")
+    ] = None,
+) -> None:
+    """Serve models over HTTP: POST /tag with {"text": "..."}, or open the address in a browser.
+
+    Example: spanwright serve runs/plain/model --port 8000
+    """
+    token = read_token(token_file)
+
+    from spanwright.service import running
+
+    running.check_installed()
+    # Before the models, which take longer: a port that is taken shall be told at once.
+    with running.listen(host, port) as listening:
+        import torch
+
+        from spanwright.service.answers import Service
+        from spanwright.service.metrics import Metrics
+        from spanwright.service.models import load_models, named_paths
+
+        if threads is not None:
+            torch.set_num_threads(threads)
+        paths, metrics = named_paths(models), Metrics()
+        loaded = load_models(paths, metrics, requests=queue, batch_words=batch_words, runtime=runtime)
+        if token is None and host not in _LOCAL:
+            typer.echo(f"note: no token is set: whoever reaches {host} may ask (see --token-file)", err=True)
+        place = f"[{host}]" if ":" in host else host
+        typer.echo(f"serving {', '.join(paths)} at http://{place}:{listening.getsockname()[1]}", err=True)
+        running.run(Service(loaded, metrics, timeout=timeout, token=token), listening)
+
+
+def read_token(file: Path | None) -> str | None:
+    """The token of a file, else of the environment; None if there is neither."""
+    if file is None:
+        return os.environ.get(TOKEN_VARIABLE) or None
+    try:
+        token = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: the token cannot be read: {error}") from None
+    if not token or not token.isascii() or any(character.isspace() for character in token):
+        raise InputError(f"{file}: legal is one token of visible ASCII characters, without blanks")
+    return token

@@ -1,0 +1,1 @@
+"""Spanwright inside other libraries."""

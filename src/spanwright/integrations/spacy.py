@@ -1,0 +1,188 @@
+"""spaCy: `nlp.add_pipe("spanwright", config={"model": "runs/plain/model"})`. See docs/spacy.md.
+
+The component tags the text of a `Doc` as `Tagger.tag` does, with our own words: it finds the same entities
+whatever tokenizer the pipeline has. `doc_entities` says how a `Doc` keeps them.
+
+spaCy imports this file for every pipeline, by an entry point, so it imports neither torch nor a model.
+"""
+
+from __future__ import annotations
+
+import shutil
+import weakref
+from collections import deque
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from itertools import chain, islice
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+from spanwright.errors import InputError
+from spanwright.integrations.doc_entities import add_ents, add_group, entities_of_doc, entity_of_span
+from spanwright.text import Document
+
+if TYPE_CHECKING:
+    from spanwright.predicting.tagger import Tagger
+
+NAME = "spanwright"
+"""Of the factory, of the extensions, and of the span group unless another is asked for."""
+
+
+class SpanwrightComponent:
+    """A component of a pipeline. Its model is loaded when the first text needs it."""
+
+    def __init__(
+        self,
+        model: str | Path,
+        *,
+        key: str = NAME,
+        set_ents: bool = True,
+        minimum_confidence: float = 0.0,
+        tuned_thresholds: bool = False,
+    ) -> None:
+        self.key = key
+        self.set_ents = set_ents
+        self.minimum_confidence = minimum_confidence
+        self.tuned_thresholds = tuned_thresholds
+        self._use(Path(model))
+
+    def _use(self, folder: Path) -> None:
+        self._folder = folder
+        self._tagger: Tagger | None = None
+
+    @property
+    def tagger(self) -> Tagger:
+        """The tagger with the model."""
+        if self._tagger is None:
+            from spanwright.predicting.tagger import load
+
+            self._tagger = load(self._folder)
+        return self._tagger
+
+    def __call__(self, doc: Any) -> Any:
+        """Find the entities of a `Doc`."""
+        return next(self._tagged([doc]))
+
+    def pipe(self, stream: Iterable[Any], *, batch_size: int) -> Iterator[Any]:
+        """Find the entities of a stream of `Doc`s, of which at most `batch_size` are read ahead."""
+        docs = iter(stream)
+        for first in docs:
+            yield from self._tagged(chain([first], islice(docs, batch_size - 1)))
+
+    def _tagged(self, docs: Iterable[Any]) -> Iterator[Any]:
+        # The tagger reads ahead until it has a chunk of texts to work on; their Docs wait here.
+        waiting: deque[Any] = deque()
+
+        def documents() -> Iterator[Document]:
+            for doc in docs:
+                waiting.append(doc)
+                yield Document(id="doc", text=doc.text, generated_id=True)
+
+        for document in self.tagger.tag(
+            documents(),
+            minimum_confidence=self.minimum_confidence,
+            tuned_thresholds=self.tuned_thresholds,
+        ):
+            doc = waiting.popleft()
+            add_group(doc, self.key, document.entities)
+            if self.set_ents:
+                add_ents(doc, self.key)
+            yield doc
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Copy the model to a folder, in the place of a model that is there."""
+        from spanwright.artifact import replace_folder
+
+        folder = Path(path)
+        _refuse_to_replace_other_files(folder)
+        partial = folder.with_name(f".{folder.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        for file in self._files():
+            shutil.copyfile(file, partial / file.name)
+        replace_folder(partial, folder)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> SpanwrightComponent:
+        """Use the model that `to_disk` has copied, instead of the one of the configuration."""
+        from spanwright.artifact import check_files
+
+        check_files(Path(path))
+        self._use(Path(path))
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The files of the model in one string of bytes."""
+        from spacy import util
+
+        packed: bytes = util.to_bytes({file.name: file.read_bytes for file in self._files()}, exclude)
+        return packed
+
+    def from_bytes(self, packed: bytes, *, exclude: Iterable[str] = ()) -> SpanwrightComponent:
+        """Use the model of `to_bytes`; its files are in a temporary folder as long as the component is."""
+        from spacy import util
+
+        from spanwright.hub import MODEL_FILES
+
+        folder = Path(mkdtemp(prefix="spanwright-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        util.from_bytes(packed, {name: (folder / name).write_bytes for name in MODEL_FILES}, exclude)
+        return self.from_disk(folder)
+
+    def _files(self) -> list[Path]:
+        from spanwright.hub import model_files
+
+        return model_files(self._folder)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is loaded: another process loads the model itself."""
+        return self.__dict__ | {"_tagger": None}
+
+
+def _refuse_to_replace_other_files(folder: Path) -> None:
+    if folder.exists() and not (folder / "spanwright.json").exists() and any(folder.iterdir()):
+        raise InputError(f"{folder}: holds other files; legal is a new or empty folder, or that of a model")
+
+
+def make_component(
+    nlp: Any,
+    name: str,
+    model: str,
+    key: str,
+    set_ents: bool,
+    minimum_confidence: float,
+    tuned_thresholds: bool,
+) -> SpanwrightComponent:
+    """The factory, which spaCy calls with the configuration of a component."""
+    return SpanwrightComponent(
+        model,
+        key=key,
+        set_ents=set_ents,
+        minimum_confidence=minimum_confidence,
+        tuned_thresholds=tuned_thresholds,
+    )
+
+
+def _register() -> None:
+    """Make factory and extensions known to spaCy."""
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span
+
+    Language.factory(
+        NAME,
+        assigns=["doc.spans", "doc.ents", f"doc._.{NAME}", f"span._.{NAME}"],
+        default_config={
+            "key": NAME,
+            "set_ents": True,
+            "minimum_confidence": 0.0,
+            "tuned_thresholds": False,
+        },
+        func=make_component,
+    )
+    Doc.set_extension(NAME, getter=entities_of_doc, force=True)
+    Span.set_extension(NAME, getter=entity_of_span, force=True)
+
+
+# Without spaCy there is nobody to know them, and the file can still be imported.
+if find_spec("spacy") is not None:
+    _register()

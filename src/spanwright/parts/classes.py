@@ -1,0 +1,89 @@
+"""The classes that a span can have: each corpus has one for no entity, and one for each of its types.
+
+They stand corpus after corpus, no entity first. With one corpus, or with types that all corpora have in
+common, this is the usual row of no entity and all types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from spanwright.batches.batch import Batch
+
+NEVER = -1e30
+"""A logit whose probability is exactly 0. Not infinite, so that a target of 0 does not make it no number."""
+
+
+class Classes(nn.Module):
+    """Which class each type has, and which classes belong to which corpus."""
+
+    none: Tensor
+    """(corpora,): the class of spans that are no entity."""
+    of_type: Tensor
+    """(types,): the class of each type."""
+    type_of: Tensor
+    """(classes,): the type of each class; -1 for no entity."""
+    foreign: Tensor
+    """(corpora, classes): True where a class belongs to another corpus."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        """`sizes` counts the types of each corpus; one number where all have the same types."""
+        super().__init__()
+        corpus = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes) + 1)
+        none = torch.tensor([0, *sizes[:-1]]).cumsum(0) + torch.arange(len(sizes))
+        is_type = torch.ones(len(corpus), dtype=torch.bool).index_fill(0, none, False)
+        made = {
+            "none": none,
+            "of_type": is_type.nonzero().squeeze(1),
+            "type_of": torch.where(is_type, is_type.cumsum(0) - 1, -1),
+            "foreign": corpus != torch.arange(len(sizes))[:, None],
+        }
+        for name, tensor in made.items():
+            # The label space says it all: saved models need not repeat it.
+            self.register_buffer(name, tensor, persistent=False)
+
+    def __len__(self) -> int:
+        return len(self.type_of)
+
+    @property
+    def several(self) -> bool:
+        """Whether corpora have classes of their own."""
+        return len(self.none) > 1
+
+    def none_of_spans(self, batch: Batch) -> Tensor:
+        """(spans,): the class of no entity in the corpus of each candidate."""
+        if not self.several:
+            return torch.zeros_like(batch.spans.first)
+        return self.none[batch.corpus_of_span]
+
+    def targets(self, batch: Batch) -> Tensor:
+        """(spans,): the gold class of each candidate. Of several types on one span, the last is learnt."""
+        targets = self.none_of_spans(batch)
+        targets[batch.golds.span] = self.of_type[batch.golds.type]
+        return targets
+
+    def masked(self, logits: Tensor, batch: Batch) -> Tensor:
+        """(spans, classes): logits that give the classes of other corpora a probability of exactly 0."""
+        if not self.several:
+            return logits
+        return logits.masked_fill(self.foreign[batch.corpus_of_span], NEVER)
+
+
+class OwnTypes(nn.Module):
+    """Which types belong to which corpus, for parts that judge each type on its own."""
+
+    mask: Tensor
+    """(corpora, types): True where a type belongs to the corpus."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        """`sizes` counts the types of each corpus; one number where all have the same types."""
+        super().__init__()
+        corpus = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))
+        self.register_buffer("mask", corpus == torch.arange(len(sizes))[:, None], persistent=False)
+
+    def of_windows(self, batch: Batch) -> Tensor | None:
+        """(windows, types): True at the types of each window's corpus; None where all have the same types."""
+        return self.mask[batch.corpus] if len(self.mask) > 1 else None

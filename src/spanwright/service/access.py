@@ -1,0 +1,56 @@
+"""Who may ask, and the headers that keep browsers from doing more with an answer than they should."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Container
+
+from spanwright.service.asgi import Application, Message, Receive, Scope, Send, refuse
+
+SECURITY_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_ENCODED = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
+
+
+class Access:
+    """Lets requests with the right bearer token through, and any request for open paths."""
+
+    def __init__(self, app: Application, *, token: str | None, open_paths: Container[str]) -> None:
+        """Without a token, every request is let through."""
+        self._app = app
+        self._expected = None if token is None else token.encode()
+        self._open_paths = open_paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+        elif self._is_allowed(scope):
+            await self._app(scope, receive, _with_headers(send))
+        else:
+            headers = {"WWW-Authenticate": "Bearer"}
+            reason = "a token is needed; send it as the header 'Authorization: Bearer TOKEN'"
+            await refuse(receive, _with_headers(send), 401, reason, headers)
+
+    def _is_allowed(self, scope: Scope) -> bool:
+        if self._expected is None or scope["path"] in self._open_paths:
+            return True
+        scheme, _, given = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
+        # Takes as long for a token that is almost right as for one that is all wrong.
+        return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self._expected)
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *_ENCODED]
+        await send(message)
+
+    return sending

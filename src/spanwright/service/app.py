@@ -1,0 +1,149 @@
+"""The application: answers, errors and limits put together, and what the OpenAPI file says about them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from spanwright import __version__
+from spanwright.errors import InputError
+from spanwright.service.access import Access
+from spanwright.service.answers import Answers, Service, response
+from spanwright.service.batching import OverloadError
+from spanwright.service.docs_page import docs_page
+from spanwright.service.formats import EXAMPLES, JSON, LINES, LOSSES
+from spanwright.service.limits import Guard
+from spanwright.service.messages import (
+    BratAnswer,
+    ErrorAnswer,
+    FieldError,
+    FieldsAnswer,
+    StatusAnswer,
+    TagAnswer,
+)
+from spanwright.service.metrics import Counted
+from spanwright.service.page_files import HTML, page_files
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI, Request, Response
+
+OPEN_PATHS = frozenset(("/health", "/ready"))
+"""These, and the files of the page, need no token."""
+
+_SHOWN_PROBLEMS = 20
+_DESCRIPTION = (
+    "Finds the entities of texts. Offsets count Unicode characters (code points) and are half open; "
+    "JavaScript counts UTF-16 units instead."
+)
+_Documented = dict[int | str, dict[str, Any]]
+_TEXT = {"schema": {"type": "string"}}
+_UNAUTHORISED: _Documented = {
+    401: {"model": ErrorAnswer, "description": "The bearer token is missing or wrong"}
+}
+_RETRY = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait"}}
+_TAG_ANSWERS: _Documented = {
+    200: {
+        "description": "The entities, in the format that was asked for",
+        "content": {"text/plain": _TEXT, LINES: _TEXT},
+        "headers": {
+            LOSSES: {"schema": {"type": "integer"}, "description": "What the format could not express"},
+            EXAMPLES: {"schema": {"type": "string"}, "description": "The first of it, as a JSON list"},
+        },
+    },
+    400: {"model": ErrorAnswer, "description": "The body cannot be read as JSON"},
+    408: {"model": ErrorAnswer, "description": "The body did not arrive in time"},
+    413: {"model": ErrorAnswer, "description": "The body is too big"},
+    422: {"model": FieldsAnswer, "description": "Fields that cannot be used, with their paths"},
+    503: {"model": ErrorAnswer, "description": "OverloadError, or about to end", "headers": _RETRY},
+}
+
+
+def make_app(service: Service) -> FastAPI:
+    """The application of a service, with all its limits around it."""
+    from fastapi import FastAPI
+
+    app = FastAPI(
+        title="Spanwright",
+        version=__version__,
+        description=_DESCRIPTION,
+        # FastAPI's own pages load scripts from elsewhere, which the security policy forbids: we have our own.
+        docs_url=None,
+        redoc_url=None,
+    )
+    _add_answers(app, Answers(service))
+    pages = page_files() | {"/docs": (docs_page(app.openapi()), HTML)}
+    for path, (content, media_type) in pages.items():
+        app.add_api_route(path, _file(content, media_type), response_model=None, include_in_schema=False)
+    _add_errors(app)
+    paths = frozenset(str(getattr(route, "path", "")) for route in app.routes)
+    # The last one added is the first to see a request.
+    app.add_middleware(Guard, limits=service.limits, check_room=service.check_room)
+    app.add_middleware(Access, token=service.token, open_paths=OPEN_PATHS | pages.keys())
+    app.add_middleware(Counted, metrics=service.metrics, paths=paths)
+    return app
+
+
+def _add_answers(app: FastAPI, answers: Answers) -> None:
+    from fastapi.responses import PlainTextResponse
+
+    not_ready: _Documented = {503: {"model": StatusAnswer, "description": "The service is about to end"}}
+    app.add_api_route("/health", answers.health)
+    app.add_api_route("/ready", answers.ready, response_model=StatusAnswer, responses=not_ready)
+    app.add_api_route("/model", answers.models, responses=_UNAUTHORISED)
+    app.add_api_route(
+        "/metrics",
+        answers.metrics,
+        response_model=None,
+        response_class=PlainTextResponse,
+        responses=_UNAUTHORISED,
+    )
+    app.add_api_route(
+        "/tag",
+        answers.tag,
+        methods=["POST"],
+        response_model=TagAnswer | list[BratAnswer],
+        responses=_UNAUTHORISED | _TAG_ANSWERS,
+    )
+
+
+def _file(content: bytes, media_type: str) -> Callable[[], Awaitable[Response]]:
+    async def answer() -> Response:
+        return response(content, media_type)
+
+    return answer
+
+
+def _add_errors(app: FastAPI) -> None:
+    from fastapi.exceptions import RequestValidationError
+
+    async def overloaded(request: Request, error: OverloadError) -> Response:
+        headers = {"Retry-After": str(error.seconds)}
+        return response(_detail(str(error)), JSON, status=503, headers=headers)
+
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        # What was found is not repeated: it may be long, and need not be possible to encode.
+        return _problems([(each["loc"], each["msg"], each["type"]) for each in error.errors()])
+
+    async def unusable(request: Request, error: InputError) -> Response:
+        field, reason = (error.field, error.reason) if isinstance(error, FieldError) else ((), str(error))
+        return _problems([(("body", *field), reason, "value_error")])
+
+    handlers: dict[type[Exception], Any] = {
+        OverloadError: overloaded,
+        RequestValidationError: invalid,
+        InputError: unusable,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+def _problems(problems: Sequence[tuple[Sequence[str | int], str, str]]) -> Response:
+    """An answer about fields, each with its path, the reason and the kind of error."""
+    shown = [{"loc": list(loc), "msg": msg, "type": kind} for loc, msg, kind in problems[:_SHOWN_PROBLEMS]]
+    return response(_detail(shown), JSON, status=422)
+
+
+def _detail(detail: Any) -> bytes:
+    """A body in ASCII, as names of fields may hold what UTF-8 cannot."""
+    return json.dumps({"detail": detail}).encode()

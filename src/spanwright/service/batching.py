@@ -1,0 +1,236 @@
+"""Dynamic batching: the documents of concurrent requests are tagged together, in one thread per model.
+
+Requests wait in a bounded list. Whenever the thread is free, it takes documents from its front until a batch
+is full, whichever requests they belong to; a request with more documents than fit goes on behind the others,
+so that it holds up nobody for longer than a batch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from spanwright.errors import SpanwrightError
+from spanwright.predicting.tagger import Tagger
+from spanwright.text import Document, words
+
+Types = tuple[tuple[str, str], ...]
+"""Types of a request, by name and description."""
+
+_KEPT_TAGGERS = 8
+"""Taggers with types of requests that are remembered: for each, only the vectors of its types are its own."""
+_GATHERING_SECONDS = 0.005
+"""How long a batch waits for as many requests as the last one had."""
+_LONGEST_RETRY = 60
+_INERTIA = 0.8
+"""Weight of the past in the mean time of a request."""
+
+
+class OverloadError(SpanwrightError):
+    """The service cannot take or finish a request now, but may be able to in `seconds`."""
+
+    def __init__(self, reason: str, seconds: int) -> None:
+        super().__init__(f"{reason}; try again in {seconds} s")
+        self.seconds = seconds
+
+
+@dataclass(frozen=True, slots=True)
+class BatchFigures:
+    """What was tagged together."""
+
+    requests: int
+    documents: int
+    words: int
+    entities: int
+
+
+@dataclass(eq=False, slots=True)
+class _Job:
+    """A request: the documents that wait for a batch, and those that are done, in order."""
+
+    waiting: deque[Document]
+    types: Types
+    done: list[Document] = field(default_factory=list)
+    answer: Future[list[Document]] = field(default_factory=Future)
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.waiting) and not self.answer.done()
+
+
+_Batch = list[tuple[_Job, Document]]
+
+
+class Batcher:
+    """Tags documents for concurrent requests with one tagger, in a thread of its own."""
+
+    def __init__(
+        self,
+        tagger: Tagger,
+        *,
+        requests: int,
+        batch_words: int,
+        on_batch: Callable[[BatchFigures], None] = lambda figures: None,
+    ) -> None:
+        """At most `requests` are inside; a batch has up to `batch_words` words, or one longer document."""
+        self._tagger = tagger
+        self._most_requests = requests
+        self._batch_words = batch_words
+        self._on_batch = on_batch
+        self._described: OrderedDict[Types, Tagger] = OrderedDict()
+        self._jobs: list[_Job] = []
+        self._changed = threading.Condition()
+        self._stopping = False
+        self._last_requests = 0
+        self._seconds_per_request = 0.1
+        # A daemon: a batch that cannot be interrupted shall not keep the process alive.
+        threading.Thread(target=self._work, name="spanwright batches", daemon=True).start()
+
+    async def tag(self, documents: Sequence[Document], types: Mapping[str, str]) -> list[Document]:
+        """The documents with all entities of any confidence; cancelling this frees its place."""
+        job = _Job(deque(documents), tuple(types.items()))
+        with self._changed:
+            self.check_room()
+            self._jobs.append(job)
+            self._changed.notify()
+        try:
+            return await asyncio.wrap_future(job.answer)
+        finally:
+            with self._changed:
+                self._jobs.remove(job)
+
+    def check_room(self) -> None:
+        """Raise `OverloadError` if no further request is taken."""
+        if self._stopping:
+            raise OverloadError("the service is shutting down", self.retry_seconds)
+        if len(self._jobs) >= self._most_requests:
+            raise OverloadError(f"{len(self._jobs)} requests are waiting already", self.retry_seconds)
+
+    @property
+    def length(self) -> int:
+        """Requests inside: waiting, or being tagged."""
+        return len(self._jobs)
+
+    @property
+    def retry_seconds(self) -> int:
+        """A guess at the whole seconds until all requests inside are answered."""
+        seconds = math.ceil((len(self._jobs) + 1) * self._seconds_per_request)
+        return min(_LONGEST_RETRY, max(1, seconds))
+
+    def stop(self) -> None:
+        """Take no further requests; those inside are still answered."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify()
+
+    def give_up(self) -> None:
+        """Refuse what is still inside."""
+        with self._changed:
+            for job in self._jobs:
+                _fail(job, OverloadError("the service is shutting down", self.retry_seconds))
+
+    def _work(self) -> None:
+        while (jobs := self._next_jobs()) is not None:
+            if not jobs:  # all of them have left meanwhile
+                continue
+            started = time.perf_counter()
+            batch = self._fill(jobs)
+            self._tag(batch)
+            served = _jobs_of(batch)
+            self._last_requests = len(served)
+            self._to_the_back(served)
+            seconds = (time.perf_counter() - started) / len(served)
+            self._seconds_per_request = _INERTIA * self._seconds_per_request + (1 - _INERTIA) * seconds
+
+    def _next_jobs(self) -> list[_Job] | None:
+        """The jobs with documents that wait, once there are any; None when there will be none."""
+        with self._changed:
+            while not self._open_jobs() and not self._stopping:
+                self._changed.wait()
+            # Clients that were answered together mostly ask again together: the first shall not go alone.
+            self._changed.wait_for(
+                lambda: len(self._open_jobs()) >= self._last_requests or self._stopping, _GATHERING_SECONDS
+            )
+            jobs = self._open_jobs()
+            return None if self._stopping and not jobs else jobs
+
+    def _open_jobs(self) -> list[_Job]:
+        return [job for job in self._jobs if job.is_open]
+
+    def _fill(self, jobs: Sequence[_Job]) -> _Batch:
+        """Documents of one set of types, in order, up to the first that has no room."""
+        batch: _Batch = []
+        room = self._batch_words
+        for job in jobs:
+            while job.types == jobs[0].types and job.waiting:
+                document = job.waiting[0] = _with_words(job.waiting[0])
+                room -= len(words(document))
+                if room < 0 and batch:
+                    return batch
+                batch.append((job, job.waiting.popleft()))
+        return batch
+
+    def _tag(self, batch: _Batch) -> None:
+        try:
+            tagger = self._tagger_for(batch[0][0].types)
+            found = list(tagger.tag([document for _, document in batch]))
+        except Exception as error:
+            self._blame(batch, error)
+            return
+        for (job, _), document in zip(batch, found, strict=True):
+            job.done.append(replace(document, words=None))
+        counted = sum(len(words(document)) for _, document in batch)
+        entities = sum(len(document.entities) for document in found)
+        jobs = _jobs_of(batch)
+        self._on_batch(BatchFigures(len(jobs), len(found), counted, entities))
+        for job in jobs:
+            if not job.waiting:
+                with suppress(InvalidStateError):  # its client has left
+                    job.answer.set_result(job.done)
+
+    def _blame(self, batch: _Batch, error: Exception) -> None:
+        """Fail the one request of a batch; of several, tag each by itself to spare the innocent."""
+        jobs = _jobs_of(batch)
+        if len(jobs) == 1:
+            _fail(jobs[0], error)
+            return
+        for job in jobs:
+            self._tag([item for item in batch if item[0] is job])
+
+    def _tagger_for(self, types: Types) -> Tagger:
+        if not types:
+            return self._tagger
+        if types not in self._described:
+            self._described[types] = self._tagger.with_types(dict(types))
+        self._described.move_to_end(types)
+        if len(self._described) > _KEPT_TAGGERS:
+            self._described.popitem(last=False)
+        return self._described[types]
+
+    def _to_the_back(self, served: Sequence[_Job]) -> None:
+        with self._changed:
+            for job in served:
+                if job in self._jobs:
+                    self._jobs.remove(job)
+                    self._jobs.append(job)
+
+
+def _jobs_of(batch: _Batch) -> list[_Job]:
+    return list(dict.fromkeys(job for job, _ in batch))
+
+
+def _with_words(document: Document) -> Document:
+    """A document with its words, so that they are found only once."""
+    return document if document.words is not None else replace(document, words=words(document))
+
+
+def _fail(job: _Job, error: Exception) -> None:
+    with suppress(InvalidStateError):
+        job.answer.set_exception(error)

@@ -1,0 +1,183 @@
+"""Limits of a single request: the size of its body, the time to send it and to take the answer.
+
+A body is read only while there is room for it, and counts until its answer is sent, so that memory stays
+bounded however many clients there are. A client that leaves takes its request along.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from spanwright.service.asgi import Application, Message, Receive, Scope, Send, answer, refuse
+from spanwright.service.batching import OverloadError
+
+_CHUNK_BYTES = 2**16
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one request, and all of them together, may take."""
+
+    body_bytes: int = 2**20
+    """Bytes of the body of a request."""
+    held_bytes: int = 2**25
+    """Bytes of all bodies that are being read or answered."""
+    body_seconds: float = 20.0
+    """Until the body of a request has arrived."""
+    answer_seconds: float = 20.0
+    """Until a client has taken the next part of its answer."""
+
+
+class _RefusalError(Exception):
+    """A request that is answered before it is read to its end."""
+
+    def __init__(self, status: int, reason: str, **headers: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+class _DepartureError(Exception):
+    """The client has gone, or takes nothing any more."""
+
+
+class Guard:
+    """Reads the body of a request within the limits, and hands it on whole."""
+
+    def __init__(self, app: Application, *, limits: Limits, check_room: Callable[[], None]) -> None:
+        """`check_room` raises `OverloadError` when no request with a body could be taken."""
+        self._app = app
+        self._limits = limits
+        self._check_room = check_room
+        self._held = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body = bytearray()
+        try:
+            await self._read(scope, receive, body)
+            await self._answer(scope, bytes(body), receive, self._in_time(send))
+        except _RefusalError as refusal:
+            await refuse(receive, send, refusal.status, str(refusal), refusal.headers)
+        except _DepartureError:
+            pass
+        finally:
+            self._held -= len(body)
+
+    async def _read(self, scope: Scope, receive: Receive, body: bytearray) -> None:
+        """Read the body of a request."""
+        if scope["method"] == "POST":
+            self._refuse_early(scope)
+        try:
+            async with asyncio.timeout(self._limits.body_seconds):
+                while await self._read_chunk(receive, body):
+                    pass
+        except TimeoutError:
+            reason = f"the body did not arrive within {self._limits.body_seconds:g} s"
+            raise _RefusalError(408, reason) from None
+
+    def _refuse_early(self, scope: Scope) -> None:
+        """Refuse by the head of a request alone, if that is enough to know."""
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        self._check_length(int(length) if length.isdigit() else 0)
+        try:
+            self._check_room()
+        except OverloadError as overload:
+            raise _RefusalError(503, str(overload), Retry_After=str(overload.seconds)) from None
+
+    def _check_length(self, length: int) -> None:
+        if length > self._limits.body_bytes:
+            raise _RefusalError(
+                413, f"the body has more than {self._limits.body_bytes} bytes, which is the limit"
+            )
+
+    async def _read_chunk(self, receive: Receive, body: bytearray) -> bool:
+        """Read the next part of a body; whether more is to come."""
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise _DepartureError
+        chunk = message.get("body", b"")
+        self._check_length(len(body) + len(chunk))
+        if self._held + len(chunk) > self._limits.held_bytes:
+            raise _RefusalError(503, "too many bodies are being read; try again in 1 s", Retry_After="1")
+        body += chunk
+        self._held += len(chunk)
+        return bool(message.get("more_body", False))
+
+    async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        """Run the application until it has answered, or its client has left."""
+        answering = asyncio.create_task(self._run(scope, _replay(body), send))
+        leaving = asyncio.create_task(_leave(receive))
+        try:
+            await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                raise _DepartureError
+            await answering
+        finally:
+            for task in (answering, leaving):
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await answering
+
+    async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run the application; an error that nobody foresaw is logged, and answered with 500."""
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except _DepartureError:
+            raise
+        except Exception:
+            _logger.exception("%s %s failed", scope["method"], scope["path"])
+            if not started:
+                await answer(send, 500, "the service failed; its log has the reason")
+
+    def _in_time(self, send: Send) -> Send:
+        """Send in parts, each of which the client must take in time: no slow reader holds much memory."""
+
+        async def sending(message: Message) -> None:
+            body = message.get("body", b"")
+            starts = range(0, len(body), _CHUNK_BYTES) or range(1)
+            for start in starts:
+                part = dict(message)
+                if message["type"] == "http.response.body":
+                    part["body"] = body[start : start + _CHUNK_BYTES]
+                    part["more_body"] = start != starts[-1] or message.get("more_body", False)
+                try:
+                    async with asyncio.timeout(self._limits.answer_seconds):
+                        await send(part)
+                except TimeoutError:
+                    raise _DepartureError from None
+
+        return sending
+
+
+def _replay(body: bytes) -> Receive:
+    """What an application receives of a request that was read before."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Message:
+        if not messages:
+            await asyncio.Event().wait()  # the application is cancelled when the client leaves
+        return messages.pop()
+
+    return receive
+
+
+async def _leave(receive: Receive) -> None:
+    """Wait until the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,135 @@
+"""The models that are served: their names, what they tell of themselves, which requests they can answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spanwright.errors import InputError
+from spanwright.predicting.tagger import Tagger, load
+from spanwright.service.batching import Batcher
+from spanwright.service.messages import FieldError, ModelAnswer, TagRequest
+from spanwright.service.metrics import Metrics
+from spanwright.text import Document
+
+_MODEL_FOLDER = "model"
+"""The folder of the model in a run: the run's own name says more."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """A model with its name, and the thread that tags with it."""
+
+    name: str
+    tagger: Tagger
+    batcher: Batcher
+
+    @property
+    def reads_descriptions(self) -> bool:
+        """Whether requests may bring types of their own."""
+        scorer = self.tagger.model.settings.scorer
+        return scorer.kind == "bi-encoder" and scorer.types in ("guidelines", "keywords")
+
+    def about(self, *, default: bool) -> ModelAnswer:
+        """What a client can ask of it."""
+        model = self.tagger.model
+        return ModelAnswer(
+            name=self.name,
+            recipe=model.settings.name,
+            description=model.settings.description,
+            types=list(dict.fromkeys(model.labels.types)),
+            reads_descriptions=self.reads_descriptions,
+            corpora=list(model.labels.corpora),
+            calibrated=model.calibration is not None,
+            tuned_thresholds=model.thresholds,
+            scores=model.facts.get("scores", {}),
+            default=default,
+        )
+
+    def check(self, request: TagRequest) -> None:
+        """Refuse a request that this model cannot answer, by the field that asks too much."""
+        model = self.tagger.model
+        if request.types and not self.reads_descriptions:
+            raise FieldError(
+                ("types",), f"the model {self.name!r} reads no descriptions, so it knows its own types only"
+            )
+        if request.tuned_thresholds and not model.thresholds:
+            raise FieldError(
+                ("tuned_thresholds",),
+                f"the model {self.name!r} has none; legal is false, with minimum_confidence or thresholds",
+            )
+        known = {*model.labels.types, *request.types}
+        for name in request.thresholds:
+            if name not in known:
+                raise FieldError(("thresholds", name), f"no such type; legal are {', '.join(sorted(known))}")
+        if request.corpus is not None and request.corpus not in model.labels.corpora:
+            legal = ", ".join(model.labels.corpora) or "none, as the model has one corpus"
+            raise FieldError(("corpus",), f"{request.corpus!r} is no corpus of {self.name!r}; legal: {legal}")
+
+    def kept(self, document: Document, request: TagRequest) -> Document:
+        """The document with those entities that are confident enough for a request."""
+        tuned = self.tagger.model.thresholds if request.tuned_thresholds else {}
+
+        def lowest(type_: str) -> float:
+            return max(request.minimum_confidence, request.thresholds.get(type_, 0.0), tuned.get(type_, 0.0))
+
+        limits = {type_: lowest(type_) for type_ in {entity.type for entity in document.entities}}
+        return document.with_entities(
+            tuple(e for e in document.entities if (e.confidence or 0.0) >= limits[e.type])
+        )
+
+
+def named_paths(arguments: Sequence[str]) -> dict[str, Path]:
+    """Model folders by name: from `NAME=PATH`, else the folder's name, or that of the run it is in."""
+    pairs = [_named_path(argument) for argument in arguments]
+    twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
+    if twice:
+        raise InputError(
+            f"two models have the name {twice[0]!r}; give each its own as NAME=PATH, "
+            f"such as {twice[0]}-2={pairs[-1][1]}"
+        )
+    return dict(pairs)
+
+
+def _named_path(argument: str) -> tuple[str, Path]:
+    name, equals, path = argument.partition("=")
+    if equals and name and path and not Path(argument).exists():
+        return name, Path(path)
+    folder = Path(argument).resolve()
+    return (folder.parent.name if folder.name == _MODEL_FOLDER else folder.name) or argument, Path(argument)
+
+
+def load_models(
+    paths: Mapping[str, Path],
+    metrics: Metrics,
+    *,
+    requests: int,
+    batch_words: int,
+    runtime: str | None = None,
+) -> list[ServedModel]:
+    """Load models, each with a thread of its own; the first is the default."""
+    options: dict[str, Any] = {} if runtime is None else {"runtime": runtime}
+    # All of them before any thread is started: a wrong path shall leave nothing behind.
+    taggers = {name: load(path, **options) for name, path in paths.items()}
+    return [
+        serve_with(name, tagger, metrics, requests=requests, batch_words=batch_words)
+        for name, tagger in taggers.items()
+    ]
+
+
+def serve_with(
+    name: str, tagger: Tagger, metrics: Metrics, *, requests: int, batch_words: int
+) -> ServedModel:
+    """A tagger as a served model, whose work is counted."""
+    tagger.tag("The first text takes longer than all others.")
+    batcher = Batcher(
+        tagger,
+        requests=requests,
+        batch_words=batch_words,
+        on_batch=lambda figures: metrics.count_batch(name, figures),
+    )
+    metrics.watch_queue(name, lambda: batcher.length)
+    return ServedModel(name, tagger, batcher)

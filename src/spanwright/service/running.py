@@ -1,0 +1,105 @@
+"""Running the service: from a free port to an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, NoReturn
+
+from spanwright.errors import InputError, MissingExtraError
+from spanwright.service.answers import Service
+from spanwright.service.app import make_app
+from spanwright.service.connections import IdleConnections
+
+if TYPE_CHECKING:
+    from uvicorn import Server
+
+_IDLE_SECONDS = 20
+_RECEIVED_BYTES = 2**15
+_WAITING_SECONDS = 7.0
+"""Of the ten seconds that an end may take: for requests inside to be answered ..."""
+_CONNECTIONS_SECONDS = 8
+"""... and for their clients to take the answers."""
+
+
+def check_installed() -> None:
+    """Raise an error with the command to install what the service needs, if it is not there."""
+    for module in ("fastapi", "uvicorn", "prometheus_client"):
+        try:
+            import_module(module)
+        except ImportError:
+            raise MissingExtraError("`spanwright serve`", module.replace("_", "-"), "serve") from None
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket at an address; port 0 takes any free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        raise InputError(f"cannot listen at {host}, port {port}: {error}; choose --host and --port") from None
+    # Connections inherit it: bodies that nobody has asked for yet wait at their senders, not in our memory.
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVED_BYTES)
+    return listening
+
+
+def run(service: Service, listening: socket.socket) -> NoReturn:
+    """Serve until SIGTERM or SIGINT, then answer what is inside and end the process within ten seconds."""
+    # uvicorn raises the signal again when it has ended, which would make a failure of an orderly end.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: None)
+    asyncio.run(serve(service, listening))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # All clients are answered. What may be left is a long batch, which would crash as Python ends around it;
+    # and that end alone takes Python seconds with all of torch in memory.
+    os._exit(0)
+
+
+async def serve(
+    service: Service, listening: socket.socket, on_start: Callable[[Server], None] = lambda server: None
+) -> None:
+    """Serve until the server is told to end, which `on_start` gets to know."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        make_app(service),
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_IDLE_SECONDS,
+        timeout_graceful_shutdown=_CONNECTIONS_SECONDS,
+    )
+    server = uvicorn.Server(config)
+    idle = IdleConnections(server.server_state.connections, _IDLE_SECONDS)
+    watching = [asyncio.create_task(idle.watch()), asyncio.create_task(_drain(server, service))]
+    on_start(server)
+    try:
+        await server.serve(sockets=[listening])
+    finally:
+        for task in watching:
+            task.cancel()
+        for model in service.models:
+            model.batcher.stop()
+            model.batcher.give_up()
+
+
+async def _drain(server: Server, service: Service) -> None:
+    """When the server is told to end: take no further requests, and refuse what is not answered in time."""
+    while not server.should_exit:
+        await asyncio.sleep(0.05)
+    service.draining = True
+    for model in service.models:
+        model.batcher.stop()
+    await asyncio.sleep(_WAITING_SECONDS)
+    for model in service.models:
+        model.batcher.give_up()

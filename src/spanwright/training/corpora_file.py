@@ -1,0 +1,150 @@
+"""A file that names several corpora to train on together:
+
+target = "BioRED"                 # whose dev F1 chooses the model; a list for the mean of several
+map = "cvae-ner"                  # a label map: a shipped name, a file, or "auto"
+
+[corpora.BioRED]
+train = "biored/train.pubtator"
+dev = "biored/dev.pubtator"
+test = "biored/test.pubtator"
+
+[corpora.NLMGene]
+train = ["nlmgene/train.pubtator", "nlmgene/dev.pubtator"]
+weight = 0.5
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    ValidationError,
+)
+
+from spanwright.corpora.files import read
+from spanwright.corpora.format import ReadingLog
+from spanwright.errors import InputError
+from spanwright.text import Document
+from spanwright.training.corpora import Factor
+
+SPLITS = ("train", "dev", "test")
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str | Path) else value
+
+
+Files = Annotated[tuple[Path, ...], BeforeValidator(_as_list), Field(min_length=1)]
+"""One file or a list of them; paths start from where the command runs."""
+Names = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
+
+
+class Limits(BaseModel):
+    """How many documents of each split are used: the first ones, or all when None."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    train: PositiveInt | None = None
+    dev: PositiveInt | None = None
+    test: PositiveInt | None = None
+
+
+class CorpusFiles(BaseModel):
+    """The files of one corpus."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    train: Files
+    dev: Files | None = None
+    test: Files | None = None
+    format: str | None = None
+    """The format of all files; recognised unless given."""
+    options: dict[str, str] = {}
+    """Choices of the format, such as tag_column."""
+    documents: Limits = Limits()
+    weight: Factor = 1.0
+    """How many times its windows count."""
+
+
+class CorporaFile(BaseModel):
+    """Several corpora, the one that matters, and how their types correspond."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target: Names = ()
+    map: str | None = None
+    corpora: dict[str, CorpusFiles] = Field(min_length=1)
+
+    @property
+    def changes(self) -> list[str]:
+        """What the file says as settings, `key=value`."""
+        said: dict[str, Any] = {"target": list(self.target), "map": self.map}
+        weights = {name: files.weight for name, files in self.corpora.items() if files.weight != 1}
+        changes = [f"corpora.{key}={_toml(value)}" for key, value in said.items() if value]
+        return [*changes, f"corpora.weights={_inline(weights)}"] if weights else changes
+
+
+@dataclass(frozen=True, slots=True)
+class SplitReading:
+    """What was read of one split of one corpus."""
+
+    corpus: str
+    split: str
+    documents: list[Document]
+    log: ReadingLog
+
+
+def load_corpora_file(path: Path) -> CorporaFile:
+    """The corpora file at a path; an error names each wrong key."""
+    try:
+        return CorporaFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+    except FileNotFoundError:
+        raise InputError(
+            f"{path}: no such file; it names corpora and their files, see docs/cvae.md"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not valid TOML: {error}") from None
+    except ValidationError as error:
+        raise InputError(f"{path}: {'; '.join(map(_explain, error.errors()))}") from None
+
+
+def _explain(error: Any) -> str:
+    """One mistake of a corpora file in words."""
+    place = ".".join(map(str, error["loc"]))
+    if error["type"] == "extra_forbidden":
+        models: dict[int, type[BaseModel]] = {1: CorporaFile, 3: CorpusFiles}
+        legal = models.get(len(error["loc"]), Limits).model_fields
+        return f"{place}: unknown key; legal here are {', '.join(legal)}"
+    return f"{place}: {error['msg']}"
+
+
+def read_splits(file: CorporaFile, *, strict: bool = False) -> Iterator[SplitReading]:
+    """Read corpus after corpus; every document says which it is from."""
+    for name, files in file.corpora.items():
+        for split in SPLITS:
+            if paths := getattr(files, split):
+                found = read(*paths, format=files.format, options=files.options, strict=strict)
+                chosen = found.documents[: getattr(files.documents, split)]
+                if not chosen:
+                    raise InputError(f"corpus {name!r}: its {split} files have no document that can be read")
+                yield SplitReading(name, split, [replace(each, corpus=name) for each in chosen], found.log)
+
+
+def _inline(weights: dict[str, float]) -> str:
+    """A TOML table on one line."""
+    return "{" + ", ".join(f"{_toml(name)} = {weight}" for name, weight in weights.items()) + "}"
+
+
+def _toml(value: str | list[str]) -> str:
+    """A TOML string or list of strings; JSON is the same, but for the escapes of rare characters."""
+    return json.dumps(value, ensure_ascii=False)

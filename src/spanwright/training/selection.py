@@ -1,0 +1,116 @@
+"""Which documents a run trains on and is scored on, with which types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from spanwright.corpora.label_map import LabelMap
+from spanwright.corpora.overlap import drop_shared, shared_positions
+from spanwright.corpora.stored import DocumentView, without
+from spanwright.errors import InputError
+from spanwright.settings import Settings
+from spanwright.text import Document
+from spanwright.training.corpora import (
+    AUTO,
+    CorporaSettings,
+    chosen_map,
+    corpus_names,
+    count_by_corpus,
+    evaluation_splits,
+    of_corpora,
+    with_shared_types,
+)
+
+Documents = Sequence[Document]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingData:
+    """The documents of a run."""
+
+    train: Documents
+    """Without those that stand in evaluation data."""
+    evaluation: Mapping[str, Documents]
+    """Documents of `dev` and, when given, `test`; with several corpora also of each, as `dev BC5CDR`."""
+    deciding: tuple[str, ...]
+    """The splits whose mean F1 chooses the model."""
+    leaked: Mapping[str, int]
+    """By corpus: training documents that stand in evaluation data."""
+    corpora: tuple[str, ...] = ()
+    """The names of the corpora, the targets first; none where they are not told apart."""
+    targets: tuple[str, ...] = ()
+    label_map: LabelMap | None = None
+
+    @property
+    def target_documents(self) -> Documents:
+        """The training documents of the target corpora."""
+        return of_corpora(self.train, self.targets) if self.corpora else self.train
+
+
+def select(settings: Settings, train: Documents, dev: Documents, test: Documents) -> TrainingData:
+    """What settings choose of the documents that are there."""
+    if not train or not dev:
+        raise InputError(f"the {'dev' if train else 'training'} corpus is empty: no document could be read")
+    splits = {"dev": dev, "test": test} if test else {"dev": dev}
+    if settings.corpora is not None:
+        return _of_several(settings.corpora, train, splits)
+    kept, removed = drop_shared(train, [*dev, *test])
+    _refuse_untaught(kept)
+    return TrainingData(kept, splits, ("dev",), {"": len(removed)})
+
+
+def _of_several(settings: CorporaSettings, train: Documents, splits: Mapping[str, Documents]) -> TrainingData:
+    names = corpus_names(settings, {"train": train, **splits})
+    train = of_corpora(train, names)
+    targets = settings.targets(names)
+    # Of all evaluation documents, also those of corpora that this run is not scored on.
+    leaked = shared_positions(train, chain.from_iterable(splits.values()))
+    removed = DocumentView(train, leaked)
+    kept = train if settings.leaked == "keep" else without(train, leaked)
+    evaluation = evaluation_splits(targets, names, splits)
+    _refuse_untaught(kept)
+    _refuse_empty_targets(settings, kept, splits["dev"])
+    chosen = chosen_map(settings, names, kept)
+    if settings.labels == "shared" and chosen is not None:
+        kept = with_shared_types(kept, chosen, evaluated=False)
+        _refuse_untaught(kept)
+        evaluation = {
+            name: with_shared_types(documents, chosen, evaluated=True)
+            for name, documents in evaluation.items()
+        }
+    single = tuple(split for name in targets if (split := f"dev {name}") in evaluation)
+    return TrainingData(
+        train=kept,
+        evaluation=evaluation,
+        deciding=single or ("dev",),
+        leaked={name: count_by_corpus(removed).get(name, 0) for name in names},
+        corpora=names,
+        targets=targets,
+        label_map=chosen,
+    )
+
+
+def _refuse_empty_targets(settings: CorporaSettings, kept: Documents, dev: Documents) -> None:
+    """Refuse a target that cannot choose a model, or whose types no model could learn."""
+    for name in settings.target:
+        if not of_corpora(dev, [name]):
+            raise InputError(f"corpora.target names {name!r}, but there is no dev document of this corpus")
+        # With shared types of another source, a target may learn from the other corpora alone.
+        needed = settings.labels == "own" or settings.map == AUTO
+        if needed and not any(document.entities for document in of_corpora(kept, [name])):
+            raise InputError(
+                f"corpora.target names {name!r}, but no training document of this corpus has an entity and "
+                f"stands outside the evaluation data"
+            )
+
+
+def _refuse_untaught(kept: Documents) -> None:
+    """Refuse training documents that teach nothing."""
+    if not kept:
+        raise InputError("every training document also stands in the evaluation data; give other files")
+    if not any(document.entities for document in kept):
+        raise InputError(
+            f"the training corpus has no entity in its {len(kept)} documents: nothing can be learnt from it"
+        )

@@ -1,0 +1,320 @@
+"""Exported models: ONNX graphs give the answers of torch, for every recipe, and are checked before they run."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import onnx
+import pytest
+import torch
+from onnx import helper
+from typer.testing import CliRunner
+
+import spanwright
+from spanwright import artifact
+from spanwright.artifact import TrainedModel
+from spanwright.cli.main import app
+from spanwright.corpora.files import write
+from spanwright.errors import InputError, ModelError, SpanwrightError
+from spanwright.labels import LabelSpace
+from spanwright.parts.backbone import load_pretrained
+from spanwright.parts.build import build
+from spanwright.predicting.export import export
+from spanwright.predicting.graphs import BLOCKS, ENCODER, GraphBackbone, GraphBlocks, span_transformer
+from spanwright.predicting.onnx_files import Graph, Runtime, digest
+from spanwright.predicting.runtimes import random_batches, random_documents, score_difference
+from spanwright.predicting.tagger import Tagger, load
+from spanwright.settings import load_settings
+from spanwright.text import Document
+
+SMALL = ["windows.pieces=64", "windows.overlap=6", "candidates.width_limit=4", "decoding=nested"]
+WITHOUT_WRITER = ("auxiliaries.span_vae=false", "objective={}")
+ONE_CORPUS = LabelSpace(("Cell", "Gene"))
+TWO_CORPORA = LabelSpace(
+    ("Cell", "Gene", "Gene"), corpora=("A", "B"), corpus=(0, 0, 1), shared=("Cell", "Gene", "Gene")
+)
+
+Make = Callable[..., TrainedModel]
+
+
+@pytest.fixture(scope="module")
+def make(tiny_encoder: str) -> Make:
+    """Makes an untrained model of a recipe; all of them have the same encoder."""
+
+    def made(recipe: str, *changes: str, labels: LabelSpace = ONE_CORPUS) -> TrainedModel:
+        settings = load_settings(recipe, [f"encoder.name={tiny_encoder}", *SMALL, *changes])
+        backbone, pieces = load_pretrained(tiny_encoder)
+        pieces = pieces.naming_corpus() if settings.names_corpus else pieces
+        torch.manual_seed(1)
+        network = build(settings, backbone, labels=labels, pieces=pieces)
+        with torch.no_grad():
+            for name, parameter in network.named_parameters():
+                if name.startswith(("spans.scorer.layers", "tagger")):
+                    parameter.normal_()
+        return TrainedModel(network.eval(), pieces, labels, settings)
+
+    return made
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A model that was exported, and what the command said."""
+
+    model: TrainedModel
+    folder: Path
+    output: str = ""
+
+    def graph(self, part: str) -> Graph:
+        return Graph(self.folder / f"{part}.onnx", weights=digest(self.model.network))
+
+
+@pytest.fixture(scope="module")
+def plain(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    """Exported by the command, with gold entities that torch finds."""
+    folder, model = tmp_path_factory.mktemp("plain"), make("plain")
+    artifact.save(model, folder / "model")
+    tagger = Tagger(model)
+    write(tagger.tag(random_documents(tagger, 20, seed=1)), folder / "gold.jsonl")
+    arguments = [folder / "model", "--out", folder / "exported", "--check", folder / "gold.jsonl"]
+    done = CliRunner().invoke(app, ["export", *map(str, arguments)], env={"COLUMNS": "200"})
+    assert done.exit_code == 0, done.output
+    return Exported(model, folder / "exported", done.stdout)
+
+
+@pytest.fixture(scope="module")
+def deep(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    return _exported(make("dspert"), tmp_path_factory.mktemp("deep"))
+
+
+@pytest.fixture(scope="module")
+def several(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    """A model of two corpora, whose encoder reads vectors of pieces."""
+    model = make("cvae", "scorer.hidden=[]", labels=TWO_CORPORA).for_use()
+    return _exported(model, tmp_path_factory.mktemp("several"))
+
+
+def _exported(model: TrainedModel, folder: Path) -> Exported:
+    artifact.save(model, folder / "model")
+    export(folder / "model", folder / "exported")
+    return Exported(model, folder / "exported")
+
+
+def by_graphs(model: TrainedModel, exported: Exported) -> TrainedModel:
+    """A model with the graphs of another that has the same encoder, so that not every recipe is exported."""
+    network = copy.deepcopy(model.network)
+    transformer = span_transformer(network)
+    if transformer is not None:
+        transformer.register_module("blocks", GraphBlocks(exported.graph(BLOCKS), transformer.blocks))
+    backbone = GraphBackbone(exported.graph(ENCODER), network.encoder)
+    network.encoder.register_module("backbone", backbone)
+    return replace(model, network=network)
+
+
+SHALLOW = {
+    "plain": ("plain",),
+    "binder": ("binder",),
+    "binder, shared encoder": ("binder", "scorer.share_encoder=true"),
+    "bundling": ("bundling",),
+    "bundling/tags": ("bundling/tags",),
+    "tagger": ("tagger", "auxiliaries.tagger.kind=crf"),
+    "joint-ib": ("joint-ib", *WITHOUT_WRITER),
+}
+
+
+def difference(model: TrainedModel, exported: Exported, shapes: int) -> float:
+    ours, theirs = Tagger(model), Tagger(by_graphs(model, exported))
+    batches = list(random_batches(ours, shapes))
+    assert len({batch.piece_ids.shape for batch in batches}) == shapes
+    return score_difference(ours, theirs, batches)
+
+
+@pytest.mark.parametrize("recipe", SHALLOW.values(), ids=SHALLOW)
+def test_scores_are_those_of_torch_on_100_random_shapes(
+    recipe: tuple[str, ...], make: Make, plain: Exported
+) -> None:
+    assert 0 < difference(make(*recipe), plain, 100) < 1e-4
+
+
+@pytest.mark.parametrize("recipe", ["dspert", "dspert/pruned", "dspert/shared-blocks"])
+def test_scores_of_span_transformers_are_those_of_torch_on_100_random_shapes(
+    recipe: str, make: Make, deep: Exported
+) -> None:
+    assert 0 < difference(make(recipe), deep, 100) < 1e-4
+
+
+def test_scores_of_a_model_of_several_corpora_are_those_of_torch_on_100_random_shapes(
+    several: Exported,
+) -> None:
+    assert 0 < difference(several.model, several, 100) < 1e-4
+
+
+def test_a_loaded_export_finds_the_entities_of_torch(plain: Exported, deep: Exported) -> None:
+    for exported in (plain, deep):
+        taggers = [load(exported.folder), load(exported.folder, "onnx")]
+        texts = ["", "p53 in cells", *random_documents(taggers[0], 12, seed=3)]
+        ours, theirs = (list(tagger.tag(texts)) for tagger in taggers)
+        assert [answers(document) for document in ours] == [answers(document) for document in theirs]
+        assert sum(len(document.entities) for document in ours) > 50
+
+
+def answers(document: Document) -> list[tuple[int, int, str]]:
+    return [(entity.start, entity.end, entity.type) for entity in document.entities]
+
+
+def test_a_bi_encoder_meets_new_types_with_any_runtime(make: Make, plain: Exported) -> None:
+    model = make("binder")
+    tagger = Tagger(model)
+    documents = random_documents(tagger, 8, seed=4)
+    new = {"Drug": "names of drugs"}
+    ours = list(tagger.with_types(new).tag(documents))
+    theirs = list(Tagger(by_graphs(model, plain)).with_types(new).tag(documents))
+    assert any(entity.type == "Drug" for document in ours for entity in document.entities)
+    assert [answers(document) for document in ours] == [answers(document) for document in theirs]
+
+
+def test_scores_in_8_bits_are_near_those_of_torch(plain: Exported, deep: Exported, several: Exported) -> None:
+    for exported in (plain, deep, several):
+        tagger = load(exported.folder)
+        batches = list(random_batches(tagger, 10))
+        assert 1e-4 < score_difference(tagger, load(exported.folder, "onnx-int8"), batches) < 0.1
+
+
+def test_all_products_with_weights_are_in_8_bits(deep: Exported) -> None:
+    for name, blocks in ((ENCODER, 6), (BLOCKS, 4)):
+        graph = onnx.load_model(deep.folder / f"{name}-int8.onnx").graph
+        weights = {tensor.name for tensor in graph.initializer}
+        kinds = [node.op_type for node in graph.node if weights & set(node.input[1:2])]
+        assert kinds.count("MatMulInteger") == 2 * blocks
+        assert not {"MatMul", "Gemm"} & set(kinds)
+
+
+def test_the_command_compares_all_runtimes(plain: Exported) -> None:
+    cells = [[cell.strip() for cell in row.split("│")[1:-1]] for row in plain.output.splitlines()]
+    rows = {row[0]: [float(cell.replace(",", "")) for cell in row[1:]] for row in cells if row}
+    assert list(rows) == ["torch", "onnx", "onnx-int8"]
+    difference, same, _, speed, _, f1 = zip(*rows.values(), strict=True)
+    assert difference[0] == 0 < difference[1] < 1e-4 < difference[2]
+    assert same[:2] == f1[:2] == (100, 100) and speed[0] == 1
+
+
+def test_an_export_is_a_copy_of_its_model_and_two_graphs(plain: Exported) -> None:
+    model = plain.folder.parent / "model"
+    added = {file.name for file in plain.folder.iterdir()} - {file.name for file in model.iterdir()}
+    assert added == {"encoder.onnx", "encoder-int8.onnx"}
+    assert all((plain.folder / file.name).read_bytes() == file.read_bytes() for file in model.iterdir())
+    assert {path.name for path in plain.folder.parent.iterdir()} == {"model", "exported", "gold.jsonl"}
+
+
+def test_graphs_tell_nothing_of_the_machine_that_made_them(plain: Exported, deep: Exported) -> None:
+    for file in (*plain.folder.glob("*.onnx"), *deep.folder.glob("*.onnx")):
+        content = file.read_bytes()
+        assert b"site-packages" not in content and b".py" not in content
+
+
+def test_a_folder_that_is_no_model_is_not_replaced(plain: Exported, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="exists and is no model directory"):
+        export(plain.folder, tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.parametrize("runtime", ["onnx", "onnx-int8"])
+def test_a_model_without_graphs_says_how_to_make_them(plain: Exported, runtime: Runtime) -> None:
+    folder = plain.folder.parent / "model"
+    with pytest.raises(ModelError, match=rf"missing.*spanwright export {folder} --out"):
+        load(folder, runtime)
+
+
+def test_an_unknown_runtime_is_refused() -> None:
+    with pytest.raises(InputError, match="runtime 'tensorrt': legal are torch, onnx, onnx-int8"):
+        spanwright.load("model", "tensorrt")  # type: ignore[arg-type]
+
+
+def test_graphs_of_other_weights_are_refused(plain: Exported, make: Make, tmp_path: Path) -> None:
+    artifact.save(make("plain", "representation.size=8"), tmp_path / "other")
+    shutil.copy(plain.folder / "encoder.onnx", tmp_path / "other")
+    with pytest.raises(ModelError, match="made from other weights"):
+        load(tmp_path / "other", "onnx")
+
+
+def test_a_model_that_runs_by_graphs_cannot_be_saved(plain: Exported, tmp_path: Path) -> None:
+    with pytest.raises(SpanwrightError, match="load it with runtime 'torch'"):
+        artifact.save(load(plain.folder, "onnx").model, tmp_path / "again")
+
+
+def _with_external_weights(model: onnx.ModelProto) -> None:
+    tensor = model.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="../../../etc/passwd")
+
+
+def _with_external_constant(model: onnx.ModelProto) -> None:
+    node = model.graph.node.add(op_type="Constant", output=["stray"])
+    tensor = onnx.TensorProto(dims=[1], data_type=1, data_location=onnx.TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value="secret")
+    node.attribute.append(helper.make_attribute("value", tensor))
+
+
+def _with_foreign_operator(model: onnx.ModelProto) -> None:
+    model.graph.node[0].domain = "evil"
+
+
+def _with_loop(model: onnx.ModelProto) -> None:
+    body = helper.make_graph([], "body", [], [])
+    model.graph.node.append(helper.make_node("Loop", ["", ""], [], body=body))
+
+
+def _with_function(model: onnx.ModelProto) -> None:
+    model.functions.add(name="f", domain="d")
+
+
+def _without_an_input(model: onnx.ModelProto) -> None:
+    del model.graph.input[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (_with_external_weights, "has weights in another file"),
+        (_with_external_constant, "has weights in another file"),
+        (_with_foreign_operator, "operator evil"),
+        (_with_loop, "Loop with a graph inside"),
+        (_with_function, "has functions"),
+        (_without_an_input, "cannot be run"),
+    ],
+)
+def test_a_graph_that_might_do_more_than_compute_is_refused_in_one_line(
+    plain: Exported, tmp_path: Path, change: Callable[[onnx.ModelProto], None], reason: str
+) -> None:
+    model = onnx.load_model(plain.folder / "encoder.onnx")
+    change(model)
+    (tmp_path / "encoder.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(ModelError, match=reason) as caught:
+        Graph(tmp_path / "encoder.onnx", weights=digest(plain.model.network))
+    assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff" * 100])
+def test_a_file_that_is_no_graph_is_refused_in_one_line(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "encoder.onnx").write_bytes(content)
+    with pytest.raises(ModelError) as caught:
+        Graph(tmp_path / "encoder.onnx", weights="")
+    assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_link_to_a_graph_is_refused(plain: Exported, tmp_path: Path) -> None:
+    (tmp_path / "encoder.onnx").symlink_to(plain.folder / "encoder.onnx")
+    with pytest.raises(ModelError, match="not a plain file"):
+        Graph(tmp_path / "encoder.onnx", weights=digest(plain.model.network))
+
+
+def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
+    with (tmp_path / "encoder.onnx").open("wb") as file:
+        file.truncate(2**40)
+    with pytest.raises(ModelError, match="larger than"):
+        Graph(tmp_path / "encoder.onnx", weights="")

@@ -1,0 +1,91 @@
+"""Answers in other formats: what a reader of the format gets back, and what it is told that it does not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwright.corpora.files import read
+from spanwright.service.formats import EXAMPLES, LOSSES, Answer, render
+from spanwright.text import Document, Entity
+
+NESTED = Document(
+    "text-1",
+    "p53 in beta 😀 cells\nof mice",
+    (Entity(0, 3, "Gene", confidence=0.9), Entity(7, 19, "Cell", confidence=0.8), Entity(7, 11, "Gene")),
+    generated_id=True,
+)
+FLAT = Document("text-2", "p53 in cells", (Entity(7, 12, "Cell", confidence=0.75),), generated_id=True)
+
+
+def keys(document: Document) -> list[tuple[int, int, str]]:
+    return sorted((entity.start, entity.end, entity.type) for entity in document.entities)
+
+
+def read_back(answer: Answer, path: Path) -> list[Document]:
+    path.write_bytes(answer.content)
+    return read(path, strict=True).documents
+
+
+@pytest.mark.parametrize("format", ["jsonl", "pubtator"])
+def test_texts_and_nested_entities_are_read_back(format: str, tmp_path: Path) -> None:
+    answer = render([NESTED, FLAT], format, "m")
+    found = read_back(answer, tmp_path / f"answer.{format}")
+    assert [document.text for document in found] == [NESTED.text, FLAT.text]
+    assert [keys(document) for document in found] == [keys(NESTED), keys(FLAT)]
+    assert answer.headers == {LOSSES: "0"}
+
+
+def test_confidences_are_kept_where_the_format_has_a_place(tmp_path: Path) -> None:
+    found = read_back(render([FLAT], "jsonl", "m"), tmp_path / "answer.jsonl")
+    assert found[0].entities[0].confidence == 0.75
+
+
+def test_the_two_files_of_brat_are_read_back(tmp_path: Path) -> None:
+    answer = render([NESTED, FLAT], "brat", "m")
+    assert answer.media_type == "application/json"
+    for record in json.loads(answer.content):
+        (tmp_path / f"{record['id']}.txt").write_text(record["text"], encoding="utf-8", newline="")
+        (tmp_path / f"{record['id']}.ann").write_text(record["ann"], encoding="utf-8", newline="")
+    found = read(tmp_path, strict=True).documents
+    assert [(document.id, document.text) for document in found] == [
+        (document.id, document.text) for document in (NESTED, FLAT)
+    ]
+    assert [keys(document) for document in found] == [keys(NESTED), keys(FLAT)]
+
+
+def test_columns_leave_out_what_overlaps_and_say_so(tmp_path: Path) -> None:
+    answer = render([NESTED, FLAT], "conll", "m")
+    assert answer.media_type.startswith("text/plain")
+    assert answer.headers[LOSSES] == "1"
+    (example,) = json.loads(answer.headers[EXAMPLES])
+    assert "'Gene' 'beta' at [7, 11)" in example
+    found = read_back(answer, tmp_path / "answer.conll")
+    assert [len(document.entities) for document in found] == [2, 1]
+
+
+def test_line_breaks_that_pubtator_cannot_express_are_told() -> None:
+    answer = render([Document("text-1", "a\nb\nc")], "pubtator", "m")
+    assert answer.headers[LOSSES] == "1"
+    assert "line breaks" in answer.headers[EXAMPLES]
+
+
+def test_of_many_losses_all_are_counted_and_some_are_shown() -> None:
+    entities = tuple(Entity(0, end, "Cell") for end in range(1, 400))
+    answer = render([Document("text-1", "a" * 400, entities)], "conll", "m")
+    assert int(answer.headers[LOSSES]) > 300
+    assert len(json.loads(answer.headers[EXAMPLES])) == 10
+    assert len(answer.headers[EXAMPLES]) < 4000
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40))
+def test_no_text_breaks_the_headers(text: str) -> None:
+    entities = tuple(Entity(0, end, text) for end in range(1, len(text) + 1))
+    for format in ("pubtator", "brat", "conll"):
+        headers = render([Document("text-1", text, entities)], format, "m").headers
+        assert all(" " <= character <= "~" for value in headers.values() for character in value)
+        assert json.loads(headers.get(EXAMPLES, "[]")) or headers[LOSSES] == "0"

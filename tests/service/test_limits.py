@@ -1,0 +1,269 @@
+"""Promises 13, 14 and 16 in the small: limits of requests, and clients that are slow, leave or never end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import tiny
+from service.serving import (
+    PATIENCE,
+    GatedTagger,
+    Served,
+    answer_of,
+    connection,
+    head,
+    served,
+    tag_request,
+    wait_until,
+)
+from spanwright.predicting.tagger import Tagger
+from spanwright.service import running
+from spanwright.service.connections import IdleConnections
+from spanwright.service.limits import Guard, Limits
+
+
+@pytest.fixture(scope="module")
+def tagger() -> Tagger:
+    return Tagger(tiny.model())
+
+
+@pytest.fixture(scope="module")
+def service(tagger: Tagger) -> Iterator[Served]:
+    with served({"plain": tagger}) as started:
+        yield started
+
+
+@pytest.fixture
+def gated(tagger: Tagger) -> Iterator[GatedTagger]:
+    made = GatedTagger(tagger)
+    yield made
+    made.gate.set()
+
+
+def inside(running: Served) -> int:
+    return running.service.models[0].batcher.length
+
+
+def chunked(content: bytes) -> bytes:
+    return f"{len(content):x}\r\n".encode() + content + b"\r\n"
+
+
+def test_a_length_beyond_the_limit_is_refused_before_any_of_the_body_is_sent(service: Served) -> None:
+    with connection(service.port) as opened:
+        opened.sendall(head(service.port, length=2_000_000))
+        status, headers, body = answer_of(opened)
+    assert status == 413
+    assert b"more than 1048576 bytes" in body
+    assert headers["connection"] == "close"
+
+
+def test_a_body_in_chunks_is_refused_where_it_passes_the_limit(service: Served) -> None:
+    with connection(service.port) as opened:
+        opened.sendall(head(service.port, length=None))
+        for _ in range(17):
+            opened.sendall(chunked(b"a" * 65536))
+        # The body has not ended, and the answer is there.
+        assert answer_of(opened)[0] == 413
+
+
+@pytest.mark.parametrize("length", [2_000_000, None], ids=["length", "chunks"])
+def test_a_client_that_sends_all_before_it_reads_gets_the_answer(service: Served, length: int | None) -> None:
+    with connection(service.port) as opened:
+        opened.sendall(head(service.port, length=length))
+        if length is None:
+            for _ in range(4):
+                opened.sendall(chunked(b"a" * 1_000_000))
+            opened.sendall(b"0\r\n\r\n")
+        else:
+            opened.sendall(b"a" * length)
+        assert answer_of(opened)[0] == 413
+        assert opened.recv(1) == b""
+
+
+def test_a_body_at_the_limit_is_read(service: Served) -> None:
+    content = b'{"text": "p53"}'.ljust(2**20)
+    with connection(service.port) as opened:
+        opened.sendall(head(service.port, length=len(content)) + content)
+        assert answer_of(opened)[0] == 200
+
+
+def test_a_body_that_comes_too_slowly_is_refused(tagger: Tagger) -> None:
+    with (
+        served({"plain": tagger}, limits=Limits(body_seconds=0.3)) as started,
+        connection(started.port) as opened,
+    ):
+        opened.sendall(head(started.port, length=100) + b"{")
+        status, _, body = answer_of(opened)
+        assert (status, b"within 0.3 s" in body) == (408, True)
+
+
+def test_bodies_have_room_together_and_leave_it(tagger: Tagger, gated: GatedTagger) -> None:
+    text = "p53 " * 50
+    with served({"gated": gated}, limits=Limits(held_bytes=600)) as started, ThreadPoolExecutor(2) as pool:
+        held = [pool.submit(started.tag, text=text) for _ in range(2)]
+        wait_until(lambda: inside(started) == 2)
+        refused = started.tag(text=text)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
+        assert started.client.get("/health").status_code == 200
+        gated.gate.set()
+        assert [each.result().status_code for each in held] == [200, 200]
+        assert [started.tag(text=text).status_code for _ in range(3)] == [200] * 3
+
+
+def test_more_requests_than_fit_are_refused_by_their_head(gated: GatedTagger) -> None:
+    with served({"gated": gated}, queue=2) as started, ThreadPoolExecutor(2) as pool:
+        held = [pool.submit(started.tag, text="p53") for _ in range(2)]
+        wait_until(lambda: inside(started) == 2)
+        with connection(started.port) as opened:
+            opened.sendall(head(started.port, length=100_000))
+            status, headers, body = answer_of(opened)
+        assert status == 503
+        assert 1 <= int(headers["retry-after"]) <= 60
+        assert b"2 requests are waiting already" in body
+        gated.gate.set()
+        assert [each.result().status_code for each in held] == [200, 200]
+
+
+def test_one_full_model_does_not_close_the_others(tagger: Tagger, gated: GatedTagger) -> None:
+    with served({"gated": gated, "plain": tagger}, queue=1) as started, ThreadPoolExecutor(1) as pool:
+        held = pool.submit(started.tag, text="p53")
+        wait_until(lambda: inside(started) == 1)
+        assert started.tag(text="p53").status_code == 503
+        assert started.tag(text="p53", model="plain").status_code == 200
+        gated.gate.set()
+        assert held.result().status_code == 200
+
+
+def test_a_request_that_takes_too_long_is_refused_and_leaves(gated: GatedTagger) -> None:
+    with served({"gated": gated}, timeout=0.3) as started:
+        answer = started.tag(text="p53")
+        assert answer.status_code == 503
+        assert "not answered within 0.3 s" in answer.json()["detail"]
+        assert int(answer.headers["Retry-After"]) >= 1
+        assert inside(started) == 0
+
+
+def test_health_is_quick_while_a_model_is_busy(gated: GatedTagger) -> None:
+    with served({"gated": gated}) as started, ThreadPoolExecutor(1) as pool:
+        held = pool.submit(started.tag, text="p53")
+        wait_until(lambda: inside(started) == 1)
+        assert started.client.get("/health").status_code == 200
+        assert started.client.get("/ready").status_code == 200
+        assert not held.done()
+        gated.gate.set()
+
+
+def test_a_client_that_leaves_frees_its_place(gated: GatedTagger) -> None:
+    with served({"gated": gated}, queue=1) as started:
+        with connection(started.port) as opened:
+            opened.sendall(tag_request(started.port, text="p53"))
+            wait_until(lambda: inside(started) == 1)
+            assert started.tag(text="p53").status_code == 503
+        wait_until(lambda: inside(started) == 0)
+        gated.gate.set()
+        assert started.tag(text="p53").status_code == 200
+        assert started.metric('spanwright_requests_total{path="/tag",status="left"}') == 1
+
+
+def test_a_client_that_leaves_while_it_sends_leaves_nothing_behind(service: Served) -> None:
+    before = service.metric('spanwright_requests_total{path="/tag",status="left"}')
+    with connection(service.port) as opened:
+        opened.sendall(head(service.port, length=100) + b"{")
+    wait_until(lambda: service.metric('spanwright_requests_total{path="/tag",status="left"}') == before + 1)
+
+
+def test_a_client_that_takes_no_answer_is_dropped() -> None:
+    taken: list[int] = []
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"a" * 300_000})
+
+    async def receive() -> dict[str, Any]:
+        if not taken:
+            return {"type": "http.request", "body": b"{}", "more_body": False}
+        return await asyncio.get_running_loop().create_future()
+
+    async def send(message: Any) -> None:
+        taken.append(len(message.get("body", b"")))
+        if len(taken) == 3:
+            await asyncio.get_running_loop().create_future()
+
+    guard = Guard(application, limits=Limits(answer_seconds=0.1), check_room=lambda: None)
+    scope = {"type": "http", "method": "POST", "path": "/tag", "headers": []}
+    asyncio.run(asyncio.wait_for(guard(scope, receive, send), PATIENCE))
+    assert taken == [0, 65536, 65536]
+
+
+def test_slow_clients_do_not_block_others(service: Served) -> None:
+    with ExitStack() as stack:
+        slow = [stack.enter_context(connection(service.port)) for _ in range(50)]
+        for number, opened in enumerate(slow):
+            whole = tag_request(service.port, text="p53 in cells")
+            opened.sendall(whole[: 20 if number % 2 else -5])
+        started = time.monotonic()
+        for _ in range(5):
+            assert service.tag(text="p53").status_code == 200
+            for opened in slow:
+                opened.sendall(b" ")  # a sign of life, as a slow client gives
+        assert time.monotonic() - started < 30
+
+
+def test_a_connection_without_a_request_is_closed(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_IDLE_SECONDS", 0.5)
+    with served({"plain": tagger}) as started, connection(started.port) as opened:
+        opened.sendall(b"POST /tag HTTP/1.1\r\nHost: ")
+        assert opened.recv(1) == b""
+
+
+@dataclass(eq=False)
+class StandIn:
+    """A connection of uvicorn, as far as its idleness goes."""
+
+    cycle: Any = None
+    closing: bool = False
+    aborted: bool = False
+    transport: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.transport = SimpleNamespace(abort=self.abort, is_closing=lambda: self.closing)
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def request(*, complete: bool) -> SimpleNamespace:
+    return SimpleNamespace(response_complete=complete)
+
+
+def test_only_connections_that_stay_idle_are_closed() -> None:
+    fresh, waiting, between, busy = (
+        StandIn(),
+        StandIn(),
+        StandIn(request(complete=True)),
+        StandIn(request(complete=False)),
+    )
+    stuck = StandIn(request(complete=False), closing=True)
+    connections = {waiting, between, busy, stuck}
+    idle = IdleConnections(connections, seconds=10)
+    idle.look(0)
+    connections.add(fresh)
+    idle.look(5)
+    between.cycle = request(complete=True)  # has asked and been answered between two looks
+    idle.look(11)
+    assert [each.aborted for each in (waiting, stuck)] == [True, True]
+    assert [each.aborted for each in (fresh, between, busy)] == [False, False, False]
+    connections -= {waiting, stuck}
+    idle.look(16)
+    assert fresh.aborted and not between.aborted
+    idle.look(22)
+    assert between.aborted and not busy.aborted

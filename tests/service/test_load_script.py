@@ -1,0 +1,32 @@
+"""The load test runs and says what it promises; its figures are not judged here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tiny
+from conftest import ROOT
+from spanwright import artifact
+
+
+@pytest.mark.slow
+def test_the_load_test_compares_speeds_and_counts_answers(tmp_path: Path) -> None:
+    artifact.save(tiny.model(), tmp_path / "model")
+    result = tmp_path / "result.json"
+    script = [sys.executable, str(ROOT / "benchmarks" / "service_load.py"), str(tmp_path / "model")]
+    short = ["--turns", "1", "--seconds", "2", "--minutes", "0.2", "--share", "0.3", "--clients", "4"]
+    done = subprocess.run([*script, *short, "--json", str(result)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(result.read_text())
+    assert figures["ratio"] > 0 and figures["service_words_per_second"] > 0
+    mixed = figures["mixed"]
+    assert mixed["answers"]["one 200"] > 0
+    assert not any(
+        answer.endswith((" 500", "Error")) and "leaves" not in answer for answer in mixed["answers"]
+    )
+    assert mixed["megabytes"]["end"] > 0 and mixed["health_seconds"]["95 %"] > 0

@@ -1,0 +1,141 @@
+"""Promises 13 and 16 on a service that is a process of its own: overload, signals, and its memory."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import statistics
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+import tiny
+from service.serving import PATIENCE, Asked, ask, connection, head, process, resident_megabytes, tag_request
+from spanwright import artifact
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="memory is read from /proc/PID/status"
+)
+
+QUEUE = 6
+SENTENCE = "p53 and the beta cells of mice with 2.5 kinase, "
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run") / "model"
+    artifact.save(tiny.model(), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def service(model: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    with process(model, "--queue", QUEUE, "--threads", 1, "--timeout", 300) as (started, port):
+        yield started, port
+
+
+async def healths(port: int, during: asyncio.Task[list[Asked]]) -> list[float]:
+    """Seconds that each of many looks at the health took while something else went on."""
+    seconds: list[float] = []
+    request = f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+    while not during.done():
+        seconds.append((await ask(port, request)).seconds)
+        await asyncio.sleep(0.02)
+    return seconds
+
+
+async def overload(port: int, text: str, clients: int) -> tuple[list[Asked], list[float]]:
+    """Many requests at the same time, and the health meanwhile."""
+    request = tag_request(port, text=text)
+
+    async def everyone() -> list[Asked]:
+        return await asyncio.gather(*(ask(port, request) for _ in range(clients)))
+
+    asking = asyncio.create_task(everyone())
+    looks = await healths(port, asking)
+    return await asking, looks
+
+
+@pytest.mark.parametrize(
+    ("clients", "bytes_"), [(40, 10_000), pytest.param(400, 100_000, marks=pytest.mark.slow)]
+)
+def test_overload_is_refused_and_not_queued_without_end(
+    service: tuple[subprocess.Popen[str], int], clients: int, bytes_: int
+) -> None:
+    started, port = service
+    text = (SENTENCE * (bytes_ // len(SENTENCE) + 1))[:bytes_]
+    # The memory that one such text takes stays with the process, for the next.
+    assert asyncio.run(ask(port, tag_request(port, text=text))).status == 200
+    before, began = resident_megabytes(started.pid), time.monotonic()
+    asked, looks = asyncio.run(overload(port, text, clients))
+    growth, took = resident_megabytes(started.pid) - before, time.monotonic() - began
+    statuses = Counter(each.status for each in asked)
+    assert statuses.keys() == {200, 503}
+    assert statuses[200] >= QUEUE
+    assert all(1 <= int(each.headers["retry-after"]) <= 60 for each in asked if each.status == 503)
+    assert growth < 50
+    assert statistics.quantiles(looks, n=20)[-1] < 0.25
+    # Nobody waits for more than those before it, each as long as the mean; a half more, as none is the mean.
+    assert max(each.seconds for each in asked if each.status == 200) < 1.5 * QUEUE * took / statuses[200]
+
+
+def test_a_signal_ends_the_service_when_all_inside_are_answered(model: Path) -> None:
+    with process(model, "--threads", 1, "--batch-words", 100) as (started, port), connection(port) as opened:
+        texts = [SENTENCE * 5] * 100
+        opened.sendall(tag_request(port, texts=texts))
+        _wait_until_inside(port)
+        signalled = time.monotonic()
+        started.send_signal(signal.SIGTERM)
+        received = opened.recv(65536)
+        assert received.startswith(b"HTTP/1.1 200 ")
+        while opened.recv(65536):
+            pass
+        assert started.wait(PATIENCE) == 0
+        assert time.monotonic() - signalled < 10
+
+
+def _wait_until_inside(port: int) -> None:
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
+        deadline = time.monotonic() + PATIENCE
+        while 'spanwright_queue_requests{model="run' not in (told := client.get("/metrics").text) or (
+            "} 1.0" not in next(line for line in told.splitlines() if line.startswith("spanwright_queue_req"))
+        ):
+            assert time.monotonic() < deadline
+
+
+@pytest.mark.slow
+def test_what_cannot_be_answered_in_ten_seconds_is_refused(model: Path) -> None:
+    # A text that takes longer than that, and clients that hold the door: a half sent body, an unread answer.
+    with (
+        process(model, "--threads", 1, "--timeout", 300) as (started, port),
+        connection(port) as waiting,
+        connection(port) as sending,
+        connection(port) as idle,
+    ):
+        idle.sendall(b"GET /hea")
+        sending.sendall(head(port, length=100) + b"{")
+        waiting.sendall(tag_request(port, texts=[SENTENCE * 2000] * 10))
+        _wait_until_inside(port)
+        signalled = time.monotonic()
+        started.send_signal(signal.SIGTERM)
+        assert waiting.recv(65536).startswith(b"HTTP/1.1 503 ")
+        assert started.wait(PATIENCE) == 0
+        assert time.monotonic() - signalled < 10
+
+
+@pytest.mark.slow
+def test_an_idle_service_ends_at_once(model: Path) -> None:
+    with process(model) as (started, port):
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
+            assert client.get("/ready").status_code == 200
+            started.send_signal(signal.SIGINT)
+            assert started.wait(PATIENCE) == 0
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port))
+        assert started.stderr is not None and started.stderr.read() == ""

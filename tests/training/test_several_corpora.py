@@ -189,9 +189,12 @@ def test_an_auto_encoder_without_weight_is_as_good_as_none(
         missing, unexpected = with_cvae.model.network.load_state_dict(weights, strict=False)
         assert not unexpected and all(name.startswith("spans.conditioned") for name in missing)
     batch = multi.batch(of_corpus(multi, 0), (1, 0, 0))
-    losses = [learn(made, batch) for made in (multi, idle, setup)]
+    losses, randomness = zip(
+        *((learn(made, batch), torch.get_rng_state()) for made in (multi, idle, setup)), strict=True
+    )
     expected, found, other = (gradients(made.model.network) for made in (multi, idle, setup))
     assert losses[0] == losses[1] != losses[2]
+    assert torch.equal(randomness[0], randomness[1]) and not torch.equal(randomness[0], randomness[2])
     assert expected.keys() == found.keys() < other.keys()
     assert all(torch.equal(expected[name], found[name]) for name in expected)
     changed = [name for name in expected if not torch.equal(expected[name], other[name])]

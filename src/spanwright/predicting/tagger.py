@@ -206,7 +206,7 @@ def _with_entities(
     lowest: Floats,
 ) -> list[Document]:
     """Decode the predictions of all documents at once and hang them on their documents."""
-    entities: list[list[Entity]] = [[] for _ in prepared]
+    entities: list[dict[object, Entity]] = [{} for _ in prepared]
     if found:
         document, first, last, type_, confidence, rank = (
             np.concatenate(column) for column in zip(*found, strict=True)
@@ -220,12 +220,17 @@ def _with_entities(
         kept = (reported >= lowest[type_]) & np.array([name != "" for name in names])[type_]
         for position in decoded[kept[decoded]]:
             words = prepared[document[position]].words
-            entities[document[position]].append(
-                Entity(
-                    start=int(words[first[position], 0]),
-                    end=int(words[last[position], 1]),
-                    type=names[type_[position]],
-                    confidence=float(reported[position]),
-                )
+            entity = Entity(
+                start=int(words[first[position], 0]),
+                end=int(words[last[position], 1]),
+                type=names[type_[position]],
+                confidence=float(reported[position]),
             )
-    return [item.document.with_entities(tuple(own)) for item, own in zip(prepared, entities, strict=True)]
+            # Two types of a corpus may be one shared type: the more confident answer stays.
+            same = entities[document[position]].get(entity.key, entity)
+            entities[document[position]][entity.key] = max(
+                same, entity, key=lambda answer: answer.confidence or 0.0
+            )
+    return [
+        item.document.with_entities(tuple(own.values())) for item, own in zip(prepared, entities, strict=True)
+    ]

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
 _IDLE_SECONDS = 20
-_RECEIVED_BYTES = 2**15
 _WAITING_SECONDS = 7.0
 """Of the ten seconds that an end may take: for requests inside to be answered ..."""
 _CONNECTIONS_SECONDS = 8
@@ -40,12 +39,9 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket at an address; port 0 takes any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listening = socket.create_server((host, port), family=family, backlog=2048)
+        return socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, OverflowError) as error:
         raise InputError(f"cannot listen at {host}, port {port}: {error}; choose --host and --port") from None
-    # Connections inherit it: bodies that nobody has asked for yet wait at their senders, not in our memory.
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVED_BYTES)
-    return listening
 
 
 def run(service: Service, listening: socket.socket) -> NoReturn:

@@ -1,4 +1,8 @@
-"""Exported models: ONNX graphs give the answers of torch, for every recipe, and are checked before they run."""
+"""Exported models: ONNX graphs give the answers of torch, for every recipe, and are checked before they run.
+
+An export takes seconds, so there are two: of a span Transformer, whose encoder serves all other recipes as
+well, and of a model whose encoder reads vectors instead of pieces.
+"""
 
 from __future__ import annotations
 
@@ -73,9 +77,9 @@ class Exported:
 
 
 @pytest.fixture(scope="module")
-def plain(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Exported:
+def deep(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Exported:
     """Exported by the command, with gold entities that torch finds."""
-    folder, model = tmp_path_factory.mktemp("plain"), make("plain")
+    folder, model = tmp_path_factory.mktemp("deep"), make("dspert")
     artifact.save(model, folder / "model")
     tagger = Tagger(model)
     write(tagger.tag(random_documents(tagger, 20, seed=1)), folder / "gold.jsonl")
@@ -86,21 +90,13 @@ def plain(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Exported:
 
 
 @pytest.fixture(scope="module")
-def deep(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Exported:
-    return _exported(make("dspert"), tmp_path_factory.mktemp("deep"))
-
-
-@pytest.fixture(scope="module")
 def several(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Exported:
-    """A model of two corpora, whose encoder reads vectors of pieces."""
+    """A model of two corpora, exported in its place."""
+    folder = tmp_path_factory.mktemp("several") / "model"
     model = make("cvae", "scorer.hidden=[]", labels=TWO_CORPORA).for_use()
-    return _exported(model, tmp_path_factory.mktemp("several"))
-
-
-def _exported(model: TrainedModel, folder: Path) -> Exported:
-    artifact.save(model, folder / "model")
-    export(folder / "model", folder / "exported")
-    return Exported(model, folder / "exported")
+    artifact.save(model, folder)
+    export(folder, folder)
+    return Exported(model, folder)
 
 
 def by_graphs(model: TrainedModel, exported: Exported) -> TrainedModel:
@@ -114,7 +110,7 @@ def by_graphs(model: TrainedModel, exported: Exported) -> TrainedModel:
     return replace(model, network=network)
 
 
-SHALLOW = {
+RECIPES = {
     "plain": ("plain",),
     "binder": ("binder",),
     "binder, shared encoder": ("binder", "scorer.share_encoder=true"),
@@ -122,6 +118,9 @@ SHALLOW = {
     "bundling/tags": ("bundling/tags",),
     "tagger": ("tagger", "auxiliaries.tagger.kind=crf"),
     "joint-ib": ("joint-ib", *WITHOUT_WRITER),
+    "dspert": ("dspert",),
+    "dspert/pruned": ("dspert/pruned",),
+    "dspert/shared-blocks": ("dspert/shared-blocks",),
 }
 
 
@@ -132,18 +131,11 @@ def difference(model: TrainedModel, exported: Exported, shapes: int) -> float:
     return score_difference(ours, theirs, batches)
 
 
-@pytest.mark.parametrize("recipe", SHALLOW.values(), ids=SHALLOW)
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 def test_scores_are_those_of_torch_on_100_random_shapes(
-    recipe: tuple[str, ...], make: Make, plain: Exported
+    recipe: tuple[str, ...], make: Make, deep: Exported
 ) -> None:
-    assert 0 < difference(make(*recipe), plain, 100) < 1e-4
-
-
-@pytest.mark.parametrize("recipe", ["dspert", "dspert/pruned", "dspert/shared-blocks"])
-def test_scores_of_span_transformers_are_those_of_torch_on_100_random_shapes(
-    recipe: str, make: Make, deep: Exported
-) -> None:
-    assert 0 < difference(make(recipe), deep, 100) < 1e-4
+    assert 0 < difference(make(*recipe), deep, 100) < 1e-4
 
 
 def test_scores_of_a_model_of_several_corpora_are_those_of_torch_on_100_random_shapes(
@@ -152,8 +144,8 @@ def test_scores_of_a_model_of_several_corpora_are_those_of_torch_on_100_random_s
     assert 0 < difference(several.model, several, 100) < 1e-4
 
 
-def test_a_loaded_export_finds_the_entities_of_torch(plain: Exported, deep: Exported) -> None:
-    for exported in (plain, deep):
+def test_a_loaded_export_finds_the_entities_of_torch(deep: Exported, several: Exported) -> None:
+    for exported in (deep, several):
         taggers = [load(exported.folder), load(exported.folder, "onnx")]
         texts = ["", "p53 in cells", *random_documents(taggers[0], 12, seed=3)]
         ours, theirs = (list(tagger.tag(texts)) for tagger in taggers)
@@ -165,19 +157,19 @@ def answers(document: Document) -> list[tuple[int, int, str]]:
     return [(entity.start, entity.end, entity.type) for entity in document.entities]
 
 
-def test_a_bi_encoder_meets_new_types_with_any_runtime(make: Make, plain: Exported) -> None:
+def test_a_bi_encoder_meets_new_types_with_any_runtime(make: Make, deep: Exported) -> None:
     model = make("binder")
     tagger = Tagger(model)
     documents = random_documents(tagger, 8, seed=4)
     new = {"Drug": "names of drugs"}
     ours = list(tagger.with_types(new).tag(documents))
-    theirs = list(Tagger(by_graphs(model, plain)).with_types(new).tag(documents))
+    theirs = list(Tagger(by_graphs(model, deep)).with_types(new).tag(documents))
     assert any(entity.type == "Drug" for document in ours for entity in document.entities)
     assert [answers(document) for document in ours] == [answers(document) for document in theirs]
 
 
-def test_scores_in_8_bits_are_near_those_of_torch(plain: Exported, deep: Exported, several: Exported) -> None:
-    for exported in (plain, deep, several):
+def test_scores_in_8_bits_are_near_those_of_torch(deep: Exported, several: Exported) -> None:
+    for exported in (deep, several):
         tagger = load(exported.folder)
         batches = list(random_batches(tagger, 10))
         assert 1e-4 < score_difference(tagger, load(exported.folder, "onnx-int8"), batches) < 0.1
@@ -192,8 +184,8 @@ def test_all_products_with_weights_are_in_8_bits(deep: Exported) -> None:
         assert not {"MatMul", "Gemm"} & set(kinds)
 
 
-def test_the_command_compares_all_runtimes(plain: Exported) -> None:
-    cells = [[cell.strip() for cell in row.split("│")[1:-1]] for row in plain.output.splitlines()]
+def test_the_command_compares_all_runtimes(deep: Exported) -> None:
+    cells = [[cell.strip() for cell in row.split("│")[1:-1]] for row in deep.output.splitlines()]
     rows = {row[0]: [float(cell.replace(",", "")) for cell in row[1:]] for row in cells if row}
     assert list(rows) == ["torch", "onnx", "onnx-int8"]
     difference, same, _, speed, _, f1 = zip(*rows.values(), strict=True)
@@ -201,30 +193,34 @@ def test_the_command_compares_all_runtimes(plain: Exported) -> None:
     assert same[:2] == f1[:2] == (100, 100) and speed[0] == 1
 
 
-def test_an_export_is_a_copy_of_its_model_and_two_graphs(plain: Exported) -> None:
-    model = plain.folder.parent / "model"
-    added = {file.name for file in plain.folder.iterdir()} - {file.name for file in model.iterdir()}
-    assert added == {"encoder.onnx", "encoder-int8.onnx"}
-    assert all((plain.folder / file.name).read_bytes() == file.read_bytes() for file in model.iterdir())
-    assert {path.name for path in plain.folder.parent.iterdir()} == {"model", "exported", "gold.jsonl"}
+def test_an_export_is_a_copy_of_its_model_and_two_graphs_of_each_part(deep: Exported) -> None:
+    model = deep.folder.parent / "model"
+    added = {file.name for file in deep.folder.iterdir()} - {file.name for file in model.iterdir()}
+    assert added == {"encoder.onnx", "encoder-int8.onnx", "span-blocks.onnx", "span-blocks-int8.onnx"}
+    assert all((deep.folder / file.name).read_bytes() == file.read_bytes() for file in model.iterdir())
 
 
-def test_graphs_tell_nothing_of_the_machine_that_made_them(plain: Exported, deep: Exported) -> None:
-    for file in (*plain.folder.glob("*.onnx"), *deep.folder.glob("*.onnx")):
+def test_an_export_may_take_the_place_of_its_model(several: Exported) -> None:
+    assert [path.name for path in several.folder.parent.iterdir()] == ["model"]
+    assert {file.name for file in several.folder.glob("*.onnx")} == {"encoder.onnx", "encoder-int8.onnx"}
+
+
+def test_graphs_tell_nothing_of_the_machine_that_made_them(deep: Exported) -> None:
+    for file in deep.folder.glob("*.onnx"):
         content = file.read_bytes()
         assert b"site-packages" not in content and b".py" not in content
 
 
-def test_a_folder_that_is_no_model_is_not_replaced(plain: Exported, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_model_is_not_replaced(deep: Exported, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="exists and is no model directory"):
-        export(plain.folder, tmp_path)
+        export(deep.folder, tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
 
 @pytest.mark.parametrize("runtime", ["onnx", "onnx-int8"])
-def test_a_model_without_graphs_says_how_to_make_them(plain: Exported, runtime: Runtime) -> None:
-    folder = plain.folder.parent / "model"
+def test_a_model_without_graphs_says_how_to_make_them(deep: Exported, runtime: Runtime) -> None:
+    folder = deep.folder.parent / "model"
     with pytest.raises(ModelError, match=rf"missing.*spanwright export {folder} --out"):
         load(folder, runtime)
 
@@ -234,16 +230,16 @@ def test_an_unknown_runtime_is_refused() -> None:
         spanwright.load("model", "tensorrt")  # type: ignore[arg-type]
 
 
-def test_graphs_of_other_weights_are_refused(plain: Exported, make: Make, tmp_path: Path) -> None:
+def test_graphs_of_other_weights_are_refused(deep: Exported, make: Make, tmp_path: Path) -> None:
     artifact.save(make("plain", "representation.size=8"), tmp_path / "other")
-    shutil.copy(plain.folder / "encoder.onnx", tmp_path / "other")
+    shutil.copy(deep.folder / "encoder.onnx", tmp_path / "other")
     with pytest.raises(ModelError, match="made from other weights"):
         load(tmp_path / "other", "onnx")
 
 
-def test_a_model_that_runs_by_graphs_cannot_be_saved(plain: Exported, tmp_path: Path) -> None:
+def test_a_model_that_runs_by_graphs_cannot_be_saved(deep: Exported, tmp_path: Path) -> None:
     with pytest.raises(SpanwrightError, match="load it with runtime 'torch'"):
-        artifact.save(load(plain.folder, "onnx").model, tmp_path / "again")
+        artifact.save(load(deep.folder, "onnx").model, tmp_path / "again")
 
 
 def _with_external_weights(model: onnx.ModelProto) -> None:
@@ -289,13 +285,13 @@ def _without_an_input(model: onnx.ModelProto) -> None:
     ],
 )
 def test_a_graph_that_might_do_more_than_compute_is_refused_in_one_line(
-    plain: Exported, tmp_path: Path, change: Callable[[onnx.ModelProto], None], reason: str
+    deep: Exported, tmp_path: Path, change: Callable[[onnx.ModelProto], None], reason: str
 ) -> None:
-    model = onnx.load_model(plain.folder / "encoder.onnx")
+    model = onnx.load_model(deep.folder / "encoder.onnx")
     change(model)
     (tmp_path / "encoder.onnx").write_bytes(model.SerializeToString())
     with pytest.raises(ModelError, match=reason) as caught:
-        Graph(tmp_path / "encoder.onnx", weights=digest(plain.model.network))
+        Graph(tmp_path / "encoder.onnx", weights=digest(deep.model.network))
     assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -307,10 +303,10 @@ def test_a_file_that_is_no_graph_is_refused_in_one_line(content: bytes, tmp_path
     assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_a_link_to_a_graph_is_refused(plain: Exported, tmp_path: Path) -> None:
-    (tmp_path / "encoder.onnx").symlink_to(plain.folder / "encoder.onnx")
+def test_a_link_to_a_graph_is_refused(deep: Exported, tmp_path: Path) -> None:
+    (tmp_path / "encoder.onnx").symlink_to(deep.folder / "encoder.onnx")
     with pytest.raises(ModelError, match="not a plain file"):
-        Graph(tmp_path / "encoder.onnx", weights=digest(plain.model.network))
+        Graph(tmp_path / "encoder.onnx", weights=digest(deep.model.network))
 
 
 def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:

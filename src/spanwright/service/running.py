@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
 _IDLE_SECONDS = 20
+_BACKLOG = 2048
+_ACCEPTED_AT_ONCE = 8
+"""Connections that are accepted, and so read from, before what was read is looked at: the rest waits outside."""
 _WAITING_SECONDS = 7.0
 """Of the ten seconds that an end may take: for requests inside to be answered ..."""
 _CONNECTIONS_SECONDS = 8
@@ -39,7 +42,7 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket at an address; port 0 takes any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except (OSError, OverflowError) as error:
         raise InputError(f"cannot listen at {host}, port {port}: {error}; choose --host and --port") from None
 
@@ -72,12 +75,14 @@ async def serve(
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        backlog=_ACCEPTED_AT_ONCE,
         timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=_CONNECTIONS_SECONDS,
     )
     server = uvicorn.Server(config)
     idle = IdleConnections(server.server_state.connections, _IDLE_SECONDS)
-    watching = [asyncio.create_task(idle.watch()), asyncio.create_task(_drain(server, service))]
+    watchers = (idle.watch(), _drain(server, service), _lengthen_queue(server, listening))
+    watching = [asyncio.create_task(watcher) for watcher in watchers]
     on_start(server)
     try:
         await server.serve(sockets=[listening])
@@ -87,6 +92,13 @@ async def serve(
         for model in service.models:
             model.batcher.stop()
             model.batcher.give_up()
+
+
+async def _lengthen_queue(server: Server, listening: socket.socket) -> None:
+    """Let more connections wait to be accepted than are accepted at once, for which asyncio has one number."""
+    while not server.started:
+        await asyncio.sleep(0.01)
+    listening.listen(_BACKLOG)
 
 
 async def _drain(server: Server, service: Service) -> None:

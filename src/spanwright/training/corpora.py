@@ -63,24 +63,18 @@ def corpus_names(settings: CorporaSettings, splits: Mapping[str, Documents]) -> 
 
     Refuses documents without a name, and names of corpora that are not there.
     """
-    for split, documents in splits.items():
-        for document in documents:
-            if not document.corpus:
-                raise InputError(
-                    f"{split} document {document.id!r} does not say which corpus it is from, but "
-                    f"several are trained together: give them by name (--corpora FILE), or set corpora=false"
-                )
-    found = sorted({document.corpus or "" for document in splits["train"]})
+    present = {split: _names(split, documents) for split, documents in splits.items()}
+    found = sorted(present["train"])
     named = {"corpora.target": settings.target, "corpora.weights": tuple(settings.weights)}
-    for key, names in named.items():
-        if unknown := [name for name in names if name not in found]:
+    for key, given in named.items():
+        if unknown := [name for name in given if name not in found]:
             raise InputError(
                 f"{key} names {unknown[0]!r}; legal are the training corpora: {', '.join(found)}"
             )
     if len(set(settings.target)) < len(settings.target):
         raise InputError(f"corpora.target is {list(settings.target)}; legal is to name a corpus once")
-    for split in (split for split in splits if split != "train"):
-        if foreign := sorted({document.corpus or "" for document in splits[split]} - set(found)):
+    for split, names in present.items():
+        if foreign := sorted(names - set(found)):
             raise InputError(
                 f"{split} has documents of the corpus {foreign[0]!r}, which is not trained on; legal are "
                 f"{', '.join(found)}"
@@ -88,6 +82,19 @@ def corpus_names(settings: CorporaSettings, splits: Mapping[str, Documents]) -> 
     if settings.train == "target":
         return settings.targets(found)
     return (*settings.target, *(name for name in found if name not in settings.target))
+
+
+def _names(split: str, documents: Documents) -> set[str]:
+    """The corpora of documents."""
+    names: set[str] = set()
+    for document in documents:
+        if not document.corpus:
+            raise InputError(
+                f"{split} document {document.id!r} does not say which corpus it is from, but "
+                f"several are trained together: give them by name (--corpora FILE), or set corpora=false"
+            )
+        names.add(document.corpus)
+    return names
 
 
 def of_corpora(documents: Documents, names: Sequence[str]) -> Documents:

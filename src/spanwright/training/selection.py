@@ -67,7 +67,7 @@ def _of_several(settings: CorporaSettings, train: Documents, splits: Mapping[str
     targets = settings.targets(names)
     # Of all evaluation documents, also those of corpora that this run is not scored on.
     leaked = shared_positions(train, chain.from_iterable(splits.values()))
-    removed = DocumentView(train, leaked)
+    removed = count_by_corpus(DocumentView(train, leaked))
     kept = train if settings.leaked == "keep" else without(train, leaked)
     evaluation = evaluation_splits(targets, names, splits)
     _refuse_untaught(kept)
@@ -85,7 +85,7 @@ def _of_several(settings: CorporaSettings, train: Documents, splits: Mapping[str
         train=kept,
         evaluation=evaluation,
         deciding=single or ("dev",),
-        leaked={name: count_by_corpus(removed).get(name, 0) for name in names},
+        leaked={name: removed.get(name, 0) for name in names},
         corpora=names,
         targets=targets,
         label_map=chosen,

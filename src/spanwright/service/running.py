@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _IDLE_SECONDS = 20
 _BACKLOG = 2048
 _ACCEPTED_AT_ONCE = 8
-"""Connections that are accepted, and so read from, before what was read is looked at: the rest waits outside."""
+"""Connections that are accepted before anything is done about them: the others keep their bodies for now."""
 _WAITING_SECONDS = 7.0
 """Of the ten seconds that an end may take: for requests inside to be answered ..."""
 _CONNECTIONS_SECONDS = 8
@@ -95,7 +95,7 @@ async def serve(
 
 
 async def _lengthen_queue(server: Server, listening: socket.socket) -> None:
-    """Let more connections wait to be accepted than are accepted at once, for which asyncio has one number."""
+    """Let more connections wait than are accepted at once: asyncio has one number for both."""
     while not server.started:
         await asyncio.sleep(0.01)
     listening.listen(_BACKLOG)

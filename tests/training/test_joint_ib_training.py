@@ -180,12 +180,20 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
     assert read_journal(cut) == read_journal(finished[0].folder)
 
 
+def test_while_phases_last_the_newest_model_is_kept(tiny_encoder: str, tmp_path: Path) -> None:
+    recorder = Recorder()
+    phase = "{share=1.0, terms=['reconstruction', 'synonyms']}"
+    run(tiny_encoder, tmp_path / "run", "training.epochs=3", f"objective.phases=[{phase}]", watcher=recorder)
+    assert recorder.f1 == [0.0] * 3
+    assert recorder.best == [True] * 3
+
+
 def test_patience_begins_when_all_terms_are_on(tiny_encoder: str, tmp_path: Path) -> None:
     """Before, the span scores learn nothing: a run would end without ever having trained them."""
     recorder, phase = Recorder(), "objective.phases=[{share=0.5, terms=['reconstruction']}]"
     patient = ("training.patience=1", "training.epochs=8", "optimiser.learning_rates={encoder=0.0, head=0.0}")
     run(tiny_encoder, tmp_path / "run", *patient, phase, watcher=recorder)
-    assert recorder.best == [True, *[False] * 4]
+    assert recorder.best == [*[True] * 4, False]
 
 
 def test_a_saved_model_has_no_writer(tiny_encoder: str, tmp_path: Path) -> None:

@@ -674,7 +674,6 @@ def test_descriptions_of_types_have_no_token_of_a_corpus(tiny_encoder: str) -> N
     assert texts[0] == texts[1]
 
 
-@pytest.mark.xfail(strict=True, reason="answers are renamed, but not compared once more")
 def test_an_entity_of_two_types_that_share_one_is_answered_once() -> None:
     pieces = PieceEncoder(tiny.tokenizer())
     labels = LabelSpace(("FamilyName", "Gene"), corpora=("A",), corpus=(0, 0), shared=("Gene", "Gene"))

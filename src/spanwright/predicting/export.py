@@ -81,16 +81,18 @@ def _write(part: Exportable, folder: Path, weights: str) -> None:
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
+    from spanwright.predicting.tables import quantise_tables
+
     model = _graph(part, weights)
     if model.ByteSize() > LARGEST:
         raise InputError(
             f"the {part.name} has {model.ByteSize()} bytes as an ONNX file; legal are at most {LARGEST}"
         )
-    plain = folder / file_name(part.name, "onnx")
-    onnx.save_model(model, plain)
+    onnx.save_model(model, folder / file_name(part.name, "onnx"))
+    quantise_tables(model)
     with _quietly():
         quantize_dynamic(
-            plain,
+            model,
             folder / file_name(part.name, "onnx-int8"),
             op_types_to_quantize=["MatMul"],
             per_channel=True,

@@ -63,7 +63,7 @@ def compare_runtimes(
             difference=score_difference(torch_, tagger, batches),
             words_per_second=count / seconds[runtime],
             speed=seconds["torch"] / seconds[runtime],
-            size=_size(folder, runtime, torch_.model.network),
+            size=runtime_size(folder, runtime, torch_.model.network),
             same=evaluate(found["torch"], found[runtime]).micro.f1,
             f1=evaluate(documents, found[runtime]).micro.f1 if documents is not None else None,
         )
@@ -145,7 +145,8 @@ def _largest(difference: Tensor) -> float:
     return float(difference.abs().nan_to_num(nan=0.0).max()) if difference.numel() else 0.0
 
 
-def _size(folder: Path, runtime: Runtime, network: SpanModel) -> int:
+def runtime_size(folder: Path, runtime: Runtime, network: SpanModel) -> int:
+    """Bytes of the files of a model directory whose weights a runtime uses for the network's costly parts."""
     names = [file_name(part.name, runtime) for part in exportable(network)]
     chosen = [name for name in FILES if name.endswith(".safetensors")] if runtime == "torch" else names
     return sum((folder / name).stat().st_size for name in chosen)

@@ -117,15 +117,18 @@ class _Run:
     def finish_epochs(self) -> None:
         """Train the epochs that are left, unless patience ends first."""
         training = self.settings.training
-        # Before all terms are on, an epoch that is no better says nothing: span scores may not learn yet.
-        waiting = math.ceil(self.settings.objective.phased * training.epochs) - 1
         while self.position.epoch < training.epochs:
-            bad_epochs = self.position.epoch - max(self.position.best_epoch, waiting)
+            bad_epochs = self.position.epoch - max(self.position.best_epoch, self._last_phased)
             if training.patience is not None and bad_epochs > training.patience:
                 break
             self._train_epoch()
             self._score_epoch()
             self._checkpoint()
+
+    @property
+    def _last_phased(self) -> int:
+        """The last epoch before all terms are on, in which scores say nothing: spans may not learn yet."""
+        return math.ceil(self.settings.objective.phased * self.settings.training.epochs) - 1
 
     def _train_epoch(self) -> None:
         training, epoch = self.settings.training, self.position.epoch
@@ -200,7 +203,8 @@ class _Run:
         scores = found.pop("dev")
         deciding = [found.get(name, scores).micro.f1 for name in self.setup.data.deciding]
         f1 = sum(deciding) / len(deciding)
-        best = f1 > self.position.best_f1
+        # While phases last, the newest model is the best, whatever it scores.
+        best = f1 > self.position.best_f1 or epoch <= self._last_phased
         pruning = pruning_report(self.setup.model, self.setup.evaluation["dev"])
         more = {"pruning": pruning.to_dict()} if pruning else {}
         more |= {"corpora": {name: entry.to_dict() for name, entry in found.items()}} if found else {}

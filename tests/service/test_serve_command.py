@@ -89,3 +89,9 @@ def test_a_folder_that_is_no_model_is_a_wrong_call(tmp_path: Path) -> None:
     outcome = run("serve", tmp_path, "--port", 0)
     assert outcome.code == 2
     assert "not a model directory" in outcome.error
+
+
+def test_a_runtime_that_does_not_exist_is_a_wrong_call(model: Path) -> None:
+    outcome = run("serve", model, "--port", 0, "--runtime", "nothing")
+    assert outcome.code == 2
+    assert "runtime 'nothing'" in outcome.error

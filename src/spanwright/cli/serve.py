@@ -45,7 +45,7 @@ def serve_command(
         float, typer.Option(min=0.1, help="Seconds after which a request that is not answered gets 503.")
     ] = 30.0,
     runtime: Annotated[
-        str | None, typer.Option(help="What runs the network, as in `spanwright tag`.")
+        str | None, typer.Option(help="What runs the network: torch, onnx or onnx-int8.")
     ] = None,
 ) -> None:
     """Serve models over HTTP: POST /tag with {"text": "..."}, or open the address in a browser.

@@ -279,13 +279,13 @@ def test_a_mix_of_parts_trains_and_is_saved_without_its_writer(
 @pytest.mark.parametrize("changes", [TAGGED, ("auxiliaries.tagger={}", "output=tags")])
 def test_tags_are_refused_for_a_corpus_whose_entities_overlap(changes: tuple[str, ...]) -> None:
     settings = load_settings("plain", changes)
-    resolve(settings, making.data(FLAT), 32)
+    resolve(settings, FLAT, 32)
     with pytest.raises(SettingsError, match=r"entities of the training corpus overlap.*output='spans'"):
-        resolve(settings, making.data(NESTED), 32)
+        resolve(settings, NESTED, 32)
 
 
 def test_a_tagger_beside_spans_is_fine_with_entities_that_overlap() -> None:
-    settings = resolve(load_settings("plain", ["auxiliaries.tagger={}"]), making.data(NESTED), 32)
+    settings = resolve(load_settings("plain", ["auxiliaries.tagger={}"]), NESTED, 32)
     assert settings.decoding == "non-crossing"
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from spanwright.descriptions import label_in_words
-from spanwright.errors import InputError
+from spanwright.errors import InputError, SettingsError
 from spanwright.text import Document
 
 Prototype = tuple[str, str, str]
@@ -37,13 +37,13 @@ class LabelSpace:
     """The shared type that each type is, by a label map; an empty name for none. Empty without a map."""
 
     def __post_init__(self) -> None:
-        keys = self.keys
-        if not keys or len(set(keys)) != len(keys):
-            raise InputError(f"a label space needs at least one type and no type twice; found {self.types}")
         for field in ("descriptions", "prototypes", "corpus", "shared"):
             values = getattr(self, field)
             if values and len(values) != len(self.types):
                 raise InputError(f"a label space of {len(self.types)} types has {len(values)} {field}")
+        keys = self.keys
+        if not keys or len(set(keys)) != len(keys):
+            raise InputError(f"a label space needs at least one type and no type twice; found {self.types}")
         if list(self.corpus) != sorted(self.corpus) or not set(self.corpus) <= set(range(len(self.corpora))):
             raise InputError(
                 f"a label space has types of the corpora {self.corpus}; legal are positions in its "
@@ -88,6 +88,11 @@ class LabelSpace:
 
     def with_types(self, descriptions: Mapping[str, str]) -> LabelSpace:
         """This label space and more types, given by name and description; a known name is described anew."""
+        if self.corpus:
+            raise SettingsError(
+                "this model cannot meet new types: it has the types of each of its corpora apart, and a new "
+                "one belongs to none of them"
+            )
         texts = dict(zip(self.types, self.texts, strict=True)) | dict(descriptions)
         return replace(self, types=tuple(texts), descriptions=tuple(texts.values()), prototypes=(), shared=())
 

@@ -160,7 +160,7 @@ def test_every_entity_is_a_row_or_listed_once(text: str, data: st.DataObject) ->
         first = [position for position, word in enumerate(words) if word[0] == entity.start]
         last = [position for position, word in enumerate(words) if word[1] == entity.end]
         if entity.type != "Disease" and first and last:
-            expected.add((first[0], last[0], LABELS.ids[entity.type]))
+            expected.add((first[0], last[0], LABELS.find(entity.type)))
         else:
             listed.append(entity)
     assert [tuple(row[:3]) for row in found.rows.tolist()] == sorted(expected)

@@ -187,7 +187,6 @@ def test_problems_in_reading_are_told_and_stop_a_strict_training(
     assert f"{broken}:10: not JSON" in outcome.error
 
 
-@pytest.mark.xfail(strict=True, reason="a file without target, map and weights switches nothing on")
 def test_a_file_of_corpora_is_never_trained_on_as_one_corpus(
     folder: Path, tiny_encoder: str, tmp_path: Path
 ) -> None:

@@ -287,18 +287,7 @@ def test_what_belongs_to_other_corpora_gets_no_gradient_at_all(kind: str, scene:
                 assert not parameter.grad.index_select(dimension, torch.tensor(foreign)).any(), name
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param(
-            kind,
-            marks=pytest.mark.xfail(strict=True, reason="the mean over no types is no number")
-            if kind.startswith("bi-encoder")
-            else (),
-        )
-        for kind in KINDS
-    ],
-)
+@pytest.mark.parametrize("kind", KINDS)
 @QUICK
 @given(scene=scenes())
 def test_a_corpus_without_types_costs_a_finite_loss(kind: str, scene: Scene) -> None:

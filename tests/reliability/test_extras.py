@@ -64,6 +64,12 @@ def inspect_spans(folder: Path) -> None:
     analysis.inspect_spans(tiny.model(("Gene",)), [DOCUMENT])
 
 
+def export_model(folder: Path) -> None:
+    from spanwright.predicting.export import check_installed
+
+    check_installed()
+
+
 def serve_models(folder: Path) -> None:
     from spanwright.service.running import check_installed
 
@@ -101,6 +107,9 @@ NEEDING: list[tuple[str, str, Callable[[Path], None]]] = [
     ("parquet", "pyarrow", read_parquet),
     ("spacy", "spacy", write_spacy),
     ("spacy", "spacy", read_spacy),
+    ("export", "onnx", export_model),
+    ("export", "onnxruntime", export_model),
+    ("export", "onnxscript", export_model),
     ("serve", "fastapi", serve_models),
     ("serve", "uvicorn", serve_models),
     ("serve", "prometheus_client", serve_models),

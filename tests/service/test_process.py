@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -40,17 +40,17 @@ def service(model: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
         yield started, port
 
 
-async def healths(port: int, during: asyncio.Task[list[Asked]]) -> list[float]:
-    """Seconds that each of many looks at the health took while something else went on."""
+async def looks_at_health(port: int, is_over: Callable[[], bool]) -> float:
+    """The seconds within which 95 of 100 looks at the health were answered, until something is over."""
     seconds: list[float] = []
     request = f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
-    while not during.done():
+    while len(seconds) < 20 or not is_over():
         seconds.append((await ask(port, request)).seconds)
         await asyncio.sleep(0.02)
-    return seconds
+    return statistics.quantiles(seconds, n=20, method="inclusive")[-1]
 
 
-async def overload(port: int, text: str, clients: int) -> tuple[list[Asked], list[float]]:
+async def overload(port: int, text: str, clients: int) -> tuple[list[Asked], float]:
     """Many requests at the same time, and the health meanwhile."""
     request = tag_request(port, text=text)
 
@@ -58,8 +58,8 @@ async def overload(port: int, text: str, clients: int) -> tuple[list[Asked], lis
         return await asyncio.gather(*(ask(port, request) for _ in range(clients)))
 
     asking = asyncio.create_task(everyone())
-    looks = await healths(port, asking)
-    return await asking, looks
+    health = await looks_at_health(port, asking.done)
+    return await asking, health
 
 
 @pytest.mark.parametrize(
@@ -72,15 +72,17 @@ def test_overload_is_refused_and_not_queued_without_end(
     text = (SENTENCE * (bytes_ // len(SENTENCE) + 1))[:bytes_]
     # The memory that one such text takes stays with the process, for the next.
     assert asyncio.run(ask(port, tag_request(port, text=text))).status == 200
+    # What a look takes when there is nothing to do is not the service's fault, but that of a busy machine.
+    idle = asyncio.run(looks_at_health(port, lambda: True))
     before, began = resident_megabytes(started.pid), time.monotonic()
-    asked, looks = asyncio.run(overload(port, text, clients))
+    asked, health = asyncio.run(overload(port, text, clients))
     growth, took = resident_megabytes(started.pid) - before, time.monotonic() - began
     statuses = Counter(each.status for each in asked)
     assert statuses.keys() == {200, 503}
     assert statuses[200] >= QUEUE
     assert all(1 <= int(each.headers["retry-after"]) <= 60 for each in asked if each.status == 503)
     assert growth < 50
-    assert statistics.quantiles(looks, n=20)[-1] < 0.25
+    assert health < 0.25 + idle
     # Nobody waits for more than those before it, each as long as the mean; a half more, as none is the mean.
     assert max(each.seconds for each in asked if each.status == 200) < 1.5 * QUEUE * took / statuses[200]
 

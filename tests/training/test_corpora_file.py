@@ -57,10 +57,17 @@ def test_several_targets_are_a_list() -> None:
     assert chosen is not None and chosen.target == ("B", "A")
 
 
-def test_what_is_not_said_changes_no_setting() -> None:
-    assert said().changes == []
-    chosen = load_settings("cvae", ["corpora.target=['B']", *said(map="auto").changes]).corpora
-    assert chosen is not None and (chosen.target, chosen.map, chosen.weights) == (("B",), "auto", {})
+@pytest.mark.parametrize("recipe", ["plain", "cvae"])
+def test_a_file_that_says_nothing_else_switches_several_corpora_on(recipe: str) -> None:
+    chosen = load_settings(recipe, said().changes).corpora
+    assert chosen is not None
+    assert (chosen.target, chosen.map, chosen.weights) == ((), None, {})
+
+
+def test_a_map_and_weights_that_are_not_said_stay_as_a_recipe_has_them() -> None:
+    before = ["corpora.map=cvae-ner", "corpora.weights={B=2.0}"]
+    chosen = load_settings("cvae", [*before, *said(target="B").changes]).corpora
+    assert chosen is not None and (chosen.map, chosen.weights) == ("cvae-ner", {"B": 2.0})
 
 
 NAMES = st.text(

@@ -642,7 +642,6 @@ def test_what_does_not_fit_together_is_refused_before_anything_is_written(
 # What parts that need one corpus make of several.
 
 
-@pytest.mark.xfail(strict=True, reason="thresholds are tuned on the dev documents of the target alone")
 def test_thresholds_are_tuned_for_the_types_of_every_corpus_with_dev_documents(
     tiny_encoder: str, tmp_path: Path
 ) -> None:
@@ -655,16 +654,12 @@ def test_thresholds_are_tuned_for_the_types_of_every_corpus_with_dev_documents(
     assert all(result.scores[name].micro.f1 > 0 for name in ("dev", "dev Beta", "dev Gamma"))
 
 
-@pytest.mark.xfail(
-    strict=True, raises=ValueError, reason="the label space is extended before the model is asked"
-)
 def test_new_types_are_refused_where_each_corpus_has_its_own(tiny_encoder: str) -> None:
     made = set_up(several.settings("binder", tiny_encoder), TRAIN, DEV, [])
     with pytest.raises(SettingsError, match="it has the types of each of its corpora apart"):
         Tagger(made.model).with_types({"Drug": "drugs", "Virus": "viruses"})
 
 
-@pytest.mark.xfail(strict=True, reason="descriptions are encoded like windows of a corpus")
 def test_descriptions_of_types_have_no_token_of_a_corpus(tiny_encoder: str) -> None:
     named, plain = (
         set_up(several.settings("binder", tiny_encoder, f"corpora.token={token}"), TRAIN, DEV, []).model

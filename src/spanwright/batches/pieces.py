@@ -39,6 +39,8 @@ class PieceEncoder:
         self.padding = _first_known(tokenizer, "[PAD]", "<pad>", "<|padding|>", "</s>")
         self.unknown = _first_known(tokenizer, "[UNK]", "<unk>", "<|endoftext|>", "</s>")
         self.names_corpus = names_corpus
+        self.end = self.suffix
+        """The special pieces behind a text that is no window, such as the description of a type."""
         if names_corpus:
             # The unknown piece only holds the place: the encoder puts the vector of the corpus there.
             self.suffix = (*self.suffix, self.unknown, *self.suffix)

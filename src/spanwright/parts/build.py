@@ -164,11 +164,6 @@ def with_types(network: SpanModel, labels: LabelSpace, pieces: PieceEncoder) -> 
             "(recipe binder, with scorer.types 'guidelines' or 'keywords')"
         )
     assert network.spans is not None
-    if labels.corpus:
-        raise SettingsError(
-            "this model cannot meet new types: it has the types of each of its corpora apart, and a new one "
-            "belongs to none of them"
-        )
     reader = scorer.source.reader
     texts = described(labels.texts, pieces, network.encoder.backbone)
     head = SpanHead(

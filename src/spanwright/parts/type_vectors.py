@@ -113,7 +113,7 @@ def _chosen(texts: TypeTexts, rows: Tensor) -> TypeTexts:
 def described(texts: Sequence[str], pieces: PieceEncoder, backbone: nn.Module) -> TypeTexts:
     """Pieces of one description per type; only a text longer than the backbone can read is cut."""
     room = longest_input(backbone.config) - pieces.special_count
-    rows = [[*pieces.prefix, *pieces.encode_text(text)[:room], *pieces.suffix] for text in texts]
+    rows = [[*pieces.prefix, *pieces.encode_text(text)[:room], *pieces.end] for text in texts]
     return _padded(rows, [0] * len(rows), pieces.padding)
 
 
@@ -133,7 +133,7 @@ def prototypes(
         left = pieces.encode_text(before)[-((room - len(inside)) // 2) :]
         right = pieces.encode_text(behind)[: room - len(inside) - len(left)]
         positions.append(len(pieces.prefix) + len(left))
-        rows.append([*pieces.prefix, *left, start, *inside, end, *right, *pieces.suffix])
+        rows.append([*pieces.prefix, *left, start, *inside, end, *right, *pieces.end])
     return _padded(rows, positions, pieces.padding)
 
 

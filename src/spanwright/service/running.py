@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
 _IDLE_SECONDS = 20
+_SWITCH_SECONDS = 0.001
 _BACKLOG = 2048
 _ACCEPTED_AT_ONCE = 8
 """Connections that are accepted before anything is done about them: the others keep their bodies for now."""
@@ -52,6 +53,8 @@ def run(service: Service, listening: socket.socket) -> NoReturn:
     # uvicorn raises the signal again when it has ended, which would make a failure of an orderly end.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: None)
+    # So long the thread that tags holds up the one that answers, each time that this reads or writes.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     asyncio.run(serve(service, listening))
     sys.stdout.flush()
     sys.stderr.flush()

@@ -88,9 +88,10 @@ class CorporaFile(BaseModel):
     @property
     def changes(self) -> list[str]:
         """What the file says as settings, `key=value`."""
-        said: dict[str, Any] = {"target": list(self.target), "map": self.map}
         weights = {name: files.weight for name, files in self.corpora.items() if files.weight != 1}
-        changes = [f"corpora.{key}={_toml(value)}" for key, value in said.items() if value]
+        # The target always, even if there is none: it switches several corpora on in any recipe.
+        changes = [f"corpora.target={_toml(list(self.target))}"]
+        changes += [f"corpora.map={_toml(self.map)}"] if self.map else []
         return [*changes, f"corpora.weights={_inline(weights)}"] if weights else changes
 
 

@@ -194,7 +194,7 @@ class _Run:
         """Score dev with the real decoder; keep the model if it is the best so far."""
         epoch = self.position.epoch
         evaluation = self.setup.evaluation
-        tune_thresholds(self.setup.model, evaluation["dev"])
+        tune_thresholds(self.setup.model, self.setup.data.dev_documents())
         found = {
             name: score(self.setup.model, documents)
             for name, documents in evaluation.items()

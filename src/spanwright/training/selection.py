@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -42,6 +42,11 @@ class TrainingData:
     """The names of the corpora, the targets first; none where they are not told apart."""
     targets: tuple[str, ...] = ()
     label_map: LabelMap | None = None
+
+    def dev_documents(self) -> Iterator[Document]:
+        """The dev documents of all corpora, each once."""
+        others = (f"dev {name}" for name in self.corpora if name not in self.targets)
+        return chain(self.evaluation["dev"], *(self.evaluation.get(split, ()) for split in others))
 
     @property
     def target_documents(self) -> Documents:

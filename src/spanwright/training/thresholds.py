@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -21,7 +21,7 @@ _LOGIT_LIMIT = 18.0
 """Where the probability of a logit, in single precision, is 1: no span exceeds it."""
 
 
-def tune_thresholds(model: TrainedModel, dev: Sequence[Document]) -> None:
+def tune_thresholds(model: TrainedModel, dev: Iterable[Document]) -> None:
     """Set the thresholds of a scorer that asks for tuned ones; other models are left alone."""
     scorer = model.network.spans.scorer if model.network.spans is not None else None
     if isinstance(scorer, BiEncoder) and scorer.settings.threshold == "tuned":
@@ -34,10 +34,17 @@ def tune_thresholds(model: TrainedModel, dev: Sequence[Document]) -> None:
         scorer.tuned.copy_(_best(model, dev, _LOGIT_LIMIT).sigmoid())
 
 
-def _best(model: TrainedModel, dev: Sequence[Document], limit: float) -> Tensor:
+def _best(model: TrainedModel, dev: Iterable[Document], limit: float) -> Tensor:
     """(types,): the best thresholds of scores from `-limit` to `limit`."""
     model.network.eval()
-    return best_thresholds(*_histograms(model, dev, limit), limit)
+    documents, labels = list(dev), model.labels
+    golds, others = _histograms(model, documents, limit)
+    best = best_thresholds(golds, others, limit)
+    seen = {labels.corpus_id(document.corpus) for document in documents}
+    untold = torch.tensor([bool(labels.corpus) and corpus not in seen for _, corpus in labels.keys])
+    # A corpus without dev documents says nothing of its types: they get what the others have on average.
+    found = golds.sum(1) > 0
+    return torch.where(untold, best[found].mean(), best) if bool(untold.any() and found.any()) else best
 
 
 def best_thresholds(golds: Tensor, others: Tensor, limit: float) -> Tensor:

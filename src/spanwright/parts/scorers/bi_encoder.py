@@ -231,7 +231,8 @@ class BiEncoder(nn.Module):
         if tuned:
             return entity_mean
         own, share = self.own.of_windows(batch), self.settings.entity_share
-        return share * entity_mean + (1 - share) * (threshold if own is None else threshold[own]).mean()
+        judged = threshold if own is None else threshold[own]
+        return share * entity_mean + (1 - share) * judged.sum() / max(1, judged.numel())
 
     def predict(self, scores: Comparisons, batch: Batch) -> Predictions:
         """The spans above their threshold; with `joint`, whose ends are above theirs as well."""

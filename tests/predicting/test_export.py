@@ -279,7 +279,7 @@ def _without_an_input(model: onnx.ModelProto) -> None:
         (_with_external_weights, "has weights in another file"),
         (_with_external_constant, "has weights in another file"),
         (_with_foreign_operator, "operator evil"),
-        (_with_loop, "Loop with a graph inside"),
+        (_with_loop, "Loop with a graph inside or the like"),
         (_with_function, "has functions"),
         (_without_an_input, "cannot be run"),
     ],

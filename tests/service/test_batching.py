@@ -97,29 +97,34 @@ def test_requests_that_wait_go_into_one_batch(tagger: Tagger) -> None:
     ]
 
 
-def test_clients_that_were_answered_together_are_awaited_for_a_moment(
+def be_patient(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    monkeypatch.setattr("spanwright.service.batching._PATIENCE", 1e9)
+    monkeypatch.setattr("spanwright.service.batching._LONGEST_PATIENCE", seconds)
+
+
+def test_clients_that_were_inside_together_are_awaited_for_a_moment(
     tagger: Tagger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spanwright.service.batching._GATHERING_SECONDS", 30)
+    be_patient(monkeypatch, 1.0)
+
+    async def client(room: Room) -> None:
+        for _ in range(4):
+            await room.ask("p53")
 
     async def story(room: Room) -> None:
-        first = room.ask("first")
+        first = asyncio.create_task(client(room))
         await room.is_busy()
-        together = [room.ask("p53") for _ in range(3)]
-        await asyncio.sleep(0)
+        others = [asyncio.create_task(client(room)) for _ in range(2)]
+        await asyncio.sleep(0.05)
         room.open()
-        await asyncio.gather(first, *together)
-        again = []
-        for _ in range(3):
-            again.append(room.ask("cells"))
-            await asyncio.sleep(0.05)
-        await asyncio.gather(*again)
+        await asyncio.gather(first, *others)
 
-    assert [figures.requests for figures in in_room(tagger, story).figures] == [1, 3, 3]
+    # In the last, the other two wait in vain for the first, who has asked often enough.
+    assert [figures.requests for figures in in_room(tagger, story).figures] == [1, 3, 3, 3, 2]
 
 
 def test_a_client_alone_waits_for_nobody(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spanwright.service.batching._GATHERING_SECONDS", 1000)
+    be_patient(monkeypatch, 1000)
 
     async def story(room: Room) -> None:
         room.open()
@@ -127,6 +132,16 @@ def test_a_client_alone_waits_for_nobody(tagger: Tagger, monkeypatch: pytest.Mon
             await room.ask("p53")
 
     assert len(in_room(tagger, story).figures) == 3
+
+
+def test_a_batch_that_can_be_filled_waits_for_nobody(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch, 1000)
+
+    async def story(room: Room) -> None:
+        room.open()
+        assert len(await room.ask(*["p53 in cells"] * 10)) == 10
+
+    assert [figures.documents for figures in in_room(tagger, story, batch_words=6).figures] == [2] * 5
 
 
 def test_a_batch_has_as_many_documents_as_fit_and_at_least_one(tagger: Tagger) -> None:

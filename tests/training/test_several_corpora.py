@@ -38,6 +38,7 @@ from spanwright.training.journal import read_journal
 from spanwright.training.loop import RunResult, train
 from spanwright.training.objective import total, weights_at
 from spanwright.training.setup import Setup, set_up
+from spanwright.training.thresholds import tune_thresholds
 from watching import Recorder, StoppedError
 
 TRAIN = several.split("train", Alpha=14, Beta=9, Gamma=10)
@@ -652,6 +653,39 @@ def test_thresholds_are_tuned_for_the_types_of_every_corpus_with_dev_documents(
     # Nothing lies above 1: that is the threshold of a type without golds.
     assert bool((tuned < 1).all())
     assert all(result.scores[name].micro.f1 > 0 for name in ("dev", "dev Beta", "dev Gamma"))
+
+
+@pytest.mark.parametrize(
+    ("recipe", "changes"),
+    [
+        (
+            "joint-ib",
+            ("transforms=[]", "auxiliaries.span_vae=false", "objective={}", "scorer.threshold=tuned"),
+        ),
+        (
+            "binder",
+            ("scorer.types=atomic", "scorer.threshold=tuned", "scorer.positions=false", "objective={}"),
+        ),
+    ],
+    ids=["sigmoid", "bi-encoder"],
+)
+def test_the_thresholds_of_a_corpus_depend_on_its_own_documents_alone(
+    tiny_encoder: str, recipe: str, changes: tuple[str, ...]
+) -> None:
+    """No span of another corpus could be taken for one of its types."""
+    model = set_up(several.settings(recipe, tiny_encoder, *changes), TRAIN, DEV, []).model
+    (name,) = (name for name in model.network.state_dict() if name.endswith("tuned"))
+    alone = []
+    for corpus in ("Alpha", "Beta", "Gamma"):
+        tune_thresholds(model, [document for document in DEV if document.corpus == corpus])
+        own = [
+            place
+            for place, (_, number) in enumerate(model.labels.keys)
+            if model.labels.corpora[number] == corpus
+        ]
+        alone += model.network.state_dict()[name][own].tolist()
+    tune_thresholds(model, DEV)
+    assert model.network.state_dict()[name].tolist() == pytest.approx(alone)
 
 
 def test_new_types_are_refused_where_each_corpus_has_its_own(tiny_encoder: str) -> None:

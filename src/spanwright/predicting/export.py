@@ -39,6 +39,7 @@ def export(folder: str | Path, out: str | Path) -> None:
     model = artifact.load(folder)
     if out.exists():
         _check_is_model(out)
+    out = out.resolve()  # so that it has a name, whichever way it was given
     partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -53,8 +54,8 @@ class Graph:
 
     def __init__(self, path: Path, *, weights: str) -> None:
         """`weights` is the digest of the network that the graph is a part of."""
-        content = _checked(path, weights)
-        self._session = _session(path, content)
+        onnx, onnxruntime = _imported("onnx"), _imported("onnxruntime")
+        self._session = _session(path, _checked(path, weights, onnx), onnxruntime)
         self._names = [entry.name for entry in self._session.get_inputs()]
 
     def __call__(self, *inputs: Tensor) -> list[Tensor]:
@@ -63,9 +64,8 @@ class Graph:
         return [torch.from_numpy(found) for found in self._session.run(None, given)]
 
 
-def _checked(path: Path, weights: str) -> bytes:
+def _checked(path: Path, weights: str, onnx: Any) -> bytes:
     """The bytes of a file that is a graph of these weights."""
-    onnx = _import("onnx")
     if not path.is_file() or path.is_symlink():
         raise ModelError(
             f"{path}: missing, or not a plain file. Make the files of this runtime with: "
@@ -89,16 +89,23 @@ def _checked(path: Path, weights: str) -> bytes:
 
 def _check_model(model: Any, path: Path, onnx: Any) -> None:
     """Refuse graphs that reach for other files, run foreign code or may never end."""
-    kinds = onnx.AttributeProto
     if model.functions or model.graph.sparse_initializer or model.training_info:
         raise ModelError(f"{path}: has functions, sparse weights or training parts; legal is a plain graph")
     for node in model.graph.node:
         if node.domain not in _DOMAINS:
             raise ModelError(f"{path}: operator {node.domain}.{node.op_type}; legal are standard operators")
-        if any(entry.type in (kinds.GRAPH, kinds.GRAPHS) for entry in node.attribute):
-            raise ModelError(f"{path}: {node.op_type} with a graph inside; legal is a plain graph")
+        if any(entry.type not in _numbers_and_names(onnx) for entry in node.attribute):
+            raise ModelError(
+                f"{path}: {node.op_type} with a graph inside or the like; legal is a plain graph"
+            )
     if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in _tensors(model)):
         raise ModelError(f"{path}: has weights in another file; legal is a file that stands alone")
+
+
+def _numbers_and_names(onnx: Any) -> set[int]:
+    """Kinds of attributes that are no graphs, and no tensors of a special form."""
+    kinds = onnx.AttributeProto
+    return {kinds.FLOAT, kinds.FLOATS, kinds.INT, kinds.INTS, kinds.STRING, kinds.STRINGS, kinds.TENSOR}
 
 
 def _tensors(model: Any) -> Iterator[Any]:
@@ -106,12 +113,10 @@ def _tensors(model: Any) -> Iterator[Any]:
     for node in model.graph.node:
         for entry in node.attribute:
             yield entry.t
-            yield from entry.tensors
 
 
-def _session(path: Path, content: bytes) -> Any:
+def _session(path: Path, content: bytes, runtime: Any) -> Any:
     """An onnxruntime session with as many threads as torch has."""
-    runtime = _import("onnxruntime")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = torch.get_num_threads()
     options.inter_op_num_threads = 1
@@ -133,9 +138,9 @@ def _session(path: Path, content: bytes) -> Any:
         raise ModelError(f"{path}: cannot be run: {_first_line(error)}") from None
 
 
-def _import(package: str) -> Any:
+def _imported(package: str) -> Any:
     try:
-        return __import__(package)
+        return import_module(package)
     except ImportError:
         raise MissingExtraError("the runtime 'onnx'", package, "export") from None
 

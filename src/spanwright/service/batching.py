@@ -26,8 +26,8 @@ Types = tuple[tuple[str, str], ...]
 
 _KEPT_TAGGERS = 8
 """Taggers with types of requests that are remembered: for each, only the vectors of its types are its own."""
-_GATHERING_SECONDS = 0.005
-"""How long a batch waits for as many requests as the last one had."""
+_PATIENCE, _LONGEST_PATIENCE = 0.1, 0.05
+"""How long a batch waits for those who were inside at the last one: a share of its time, and in seconds."""
 _LONGEST_RETRY = 60
 _INERTIA = 0.8
 """Weight of the past in the mean time of a request."""
@@ -88,7 +88,8 @@ class Batcher:
         self._jobs: list[_Job] = []
         self._changed = threading.Condition()
         self._stopping = False
-        self._last_requests = 0
+        self._expected = 0
+        self._patience = 0.0
         self._seconds_per_request = 0.1
         # A daemon: a batch that cannot be interrupted shall not keep the process alive.
         threading.Thread(target=self._work, name="spanwright batches", daemon=True).start()
@@ -142,12 +143,15 @@ class Batcher:
                 continue
             started = time.perf_counter()
             batch = self._fill(jobs)
+            is_full = any(job.waiting for job in jobs)
             self._tag(batch)
-            served = _jobs_of(batch)
-            self._last_requests = len(served)
+            seconds, served = time.perf_counter() - started, _jobs_of(batch)
             self._to_the_back(served)
-            seconds = (time.perf_counter() - started) / len(served)
-            self._seconds_per_request = _INERTIA * self._seconds_per_request + (1 - _INERTIA) * seconds
+            if is_full:
+                self._expected = 0
+            self._patience = min(_LONGEST_PATIENCE, _PATIENCE * seconds)
+            self._seconds_per_request *= _INERTIA
+            self._seconds_per_request += (1 - _INERTIA) * seconds / len(served)
 
     def _next_jobs(self) -> list[_Job] | None:
         """The jobs with documents that wait, once there are any; None when there will be none."""
@@ -156,7 +160,7 @@ class Batcher:
                 self._changed.wait()
             # Clients that were answered together mostly ask again together: the first shall not go alone.
             self._changed.wait_for(
-                lambda: len(self._open_jobs()) >= self._last_requests or self._stopping, _GATHERING_SECONDS
+                lambda: len(self._open_jobs()) >= self._expected or self._stopping, self._patience
             )
             jobs = self._open_jobs()
             return None if self._stopping and not jobs else jobs
@@ -190,6 +194,8 @@ class Batcher:
         entities = sum(len(document.entities) for document in found)
         jobs = _jobs_of(batch)
         self._on_batch(BatchFigures(len(jobs), len(found), counted, entities))
+        # Before any of them is answered, and asks again.
+        self._expected = len({*jobs, *self._open_jobs()})
         for job in jobs:
             if not job.waiting:
                 with suppress(InvalidStateError):  # its client has left

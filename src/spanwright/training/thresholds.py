@@ -77,9 +77,20 @@ def _histograms(model: TrainedModel, dev: Sequence[Document], limit: float) -> t
         bins = ((_scores(model, batch) + limit) * (_BINS / (2 * limit))).long().clamp(0, _BINS - 1)
         gold_bins = bins[batch.golds.span, batch.golds.type]
         golds.index_put_((batch.golds.type, gold_bins), torch.ones(()).double(), accumulate=True)
+        own = _own_types(model, batch)
         for type_, column in enumerate(bins.unbind(1)):
-            everything[type_] += torch.bincount(column, minlength=_BINS)
+            # Spans of other corpora are no answers for a type, neither right nor wrong.
+            judged = column if own is None else column[own[:, type_]]
+            everything[type_] += torch.bincount(judged, minlength=_BINS)
     return golds, everything - golds
+
+
+def _own_types(model: TrainedModel, batch: Batch) -> Tensor | None:
+    """(spans, types): True at the types of each candidate's corpus; None where all have the same types."""
+    scorer = model.network.spans.scorer if model.network.spans is not None else None
+    assert isinstance(scorer, BiEncoder | Sigmoid)
+    own = scorer.own.of_windows(batch.to(model.network.device))
+    return None if own is None else own.cpu()[batch.spans.window]
 
 
 def _scores(model: TrainedModel, batch: Batch) -> Tensor:

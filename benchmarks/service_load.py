@@ -34,6 +34,15 @@ from spanwright.predicting.tagger import Tagger, load
 from spanwright.text import Document, words
 
 _START = "from spanwright.cli.main import main; main()"
+_KINDS = {
+    "one": (70, 1),
+    "several": (10, 5),
+    "long": (2, 20),
+    "columns": (8, 1),
+    "wrong": (5, 0),
+    "leaves": (5, 1),
+}
+"""Kinds of requests: how many of a hundred there are, and of how many documents each is."""
 _MEMORY = re.compile(rb"^process_resident_memory_bytes (\S+)", re.MULTILINE)
 
 
@@ -58,7 +67,8 @@ def main() -> None:
     options = [f"--threads={arguments.threads}", *arguments.option]
     with service(arguments.model, options) as port:
         speed = turns(tagger, documents, port, arguments)
-        rate = arguments.share * speed["service_requests_per_second"]
+        documents_per_request = sum(weight * size for weight, size in _KINDS.values()) / 100
+        rate = arguments.share * speed["service_requests_per_second"] / documents_per_request
         mixed = asyncio.run(mixed_run(port, documents, rate, 60 * arguments.minutes))
     result = {**started, "documents": len(documents), "clients": arguments.clients, **speed, "mixed": mixed}
     print(json.dumps(result, indent=2))
@@ -217,17 +227,16 @@ async def mixed_run(port: int, documents: Sequence[Document], rate: float, secon
 
 def drawn(documents: Sequence[Document], generator: random.Random) -> tuple[str, dict[str, Any]]:
     """A kind of request and one of it: mostly single texts, besides all that a service meets."""
-    kind = generator.choices(("one", "several", "long", "columns", "wrong", "leaves"), (70, 10, 2, 8, 5, 5))[
-        0
-    ]
-    texts = [document.text for document in generator.choices(documents, k=20)]
-    if kind == "several":
-        return kind, {"texts": texts[:5], "minimum_confidence": 0.5}
-    if kind == "long":
-        return kind, {"text": " ".join(texts)}
-    if kind == "columns":
-        return kind, {"text": texts[0], "format": "conll"}
-    return kind, {"text": texts[0]} if kind != "wrong" else {"txt": texts[0]}
+    kind = generator.choices(list(_KINDS), [weight for weight, _ in _KINDS.values()])[0]
+    texts = [document.text for document in generator.choices(documents, k=_KINDS[kind][1])]
+    match kind:
+        case "several":
+            return kind, {"texts": texts, "minimum_confidence": 0.5}
+        case "columns":
+            return kind, {"text": texts[0], "format": "conll"}
+        case "wrong":
+            return kind, {"txt": "no such field"}
+    return kind, {"text": " ".join(texts)}
 
 
 async def one(port: int, kind: str, request: bytes, mixture: Mixture) -> None:

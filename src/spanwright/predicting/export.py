@@ -1,8 +1,7 @@
 """Export: a copy of a model directory with the costly parts of its network as ONNX graphs.
 
 For each part (see `graphs`) there are two files: one that computes what torch does, and one whose products
-with weights are in 8-bit integers (weights by column, activations by tensor, as they come). Attention, norms
-and activations stay as they are.
+with weights (`integers`) and embeddings (`tables`) are in 8-bit integers.
 """
 
 from __future__ import annotations
@@ -21,8 +20,11 @@ import torch
 from spanwright import artifact
 from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.parts.encoder import Encoder
-from spanwright.predicting.graphs import Exportable, exportable
+from spanwright.predicting.first_pieces import take_first_pieces_apart
+from spanwright.predicting.graphs import ENCODER, Exportable, exportable
+from spanwright.predicting.integers import quantise_products
 from spanwright.predicting.onnx_files import LARGEST, WEIGHTS, digest, file_name
+from spanwright.predicting.tables import quantise_tables
 
 _PACKAGES = ("onnx", "onnxscript", "onnxruntime")
 _PLAIN_ATTENTION = "eager"
@@ -80,9 +82,6 @@ def _check_is_model(out: Path) -> None:
 def _write(part: Exportable, folder: Path, weights: str) -> None:
     """Write both graphs of a part."""
     import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    from spanwright.predicting.tables import quantise_tables
 
     model = _graph(part, weights)
     if model.ByteSize() > LARGEST:
@@ -91,16 +90,10 @@ def _write(part: Exportable, folder: Path, weights: str) -> None:
         )
     onnx.save_model(model, folder / file_name(part.name, "onnx"))
     quantise_tables(model)
-    with _quietly():
-        quantize_dynamic(
-            model,
-            folder / file_name(part.name, "onnx-int8"),
-            op_types_to_quantize=["MatMul"],
-            per_channel=True,
-            weight_type=QuantType.QInt8,
-            # Seven bits: on processors without VNNI, two products of eight bits would not fit their sum.
-            reduce_range=True,
-        )
+    if part.name == ENCODER:
+        take_first_pieces_apart(model)
+    quantise_products(model)
+    onnx.save_model(model, folder / file_name(part.name, "onnx-int8"))
 
 
 def _graph(part: Exportable, weights: str) -> Any:
@@ -122,7 +115,7 @@ def _graph(part: Exportable, weights: str) -> Any:
     assert program is not None  # it is None only for the old exporter
     model = program.model_proto
     del model.metadata_props[:]
-    # Shapes in between: the quantiser transposes weights, and then takes those for wrong.
+    # Shapes of tensors in between, which the graph in integers will not have.
     del model.graph.value_info[:]
     for item in (model.graph, *model.graph.node, *model.graph.initializer):
         del item.metadata_props[:]

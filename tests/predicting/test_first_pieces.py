@@ -1,0 +1,81 @@
+"""First pieces apart: a graph computes the same, but what is large in a first piece costs others no precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from spanwright.predicting.first_pieces import take_first_pieces_apart
+from spanwright.predicting.integers import quantise_products
+
+SIZE, WIDE = 16, 64
+
+
+def graph(*, joined: bool = False) -> onnx.ModelProto:
+    """A feed-forward network with biases, and the sum with its inputs; if joined, they join inside of it."""
+    generator = np.random.default_rng(4)
+    nodes = [
+        helper.make_node("MatMul", ["inputs", "widen"], ["wide"]),
+        helper.make_node("Add", ["wide", "wide.bias"], ["biased"]),
+        helper.make_node("Add", ["biased", "wide"], ["active"])
+        if joined
+        else helper.make_node("Relu", ["biased"], ["active"]),
+        helper.make_node("MatMul", ["active", "narrow"], ["narrowed"]),
+        helper.make_node("Add", ["narrowed", "narrow.bias"], ["made"]),
+        helper.make_node("Add", ["made", "inputs"], ["outputs"]),
+    ]
+    shapes = {"widen": (SIZE, WIDE), "wide.bias": WIDE, "narrow": (WIDE, SIZE), "narrow.bias": SIZE}
+    made = helper.make_graph(
+        nodes,
+        "graph",
+        [helper.make_tensor_value_info("inputs", TensorProto.FLOAT, ["windows", "pieces", SIZE])],
+        [helper.make_tensor_value_info("outputs", TensorProto.FLOAT, ["windows", "pieces", SIZE])],
+        [
+            numpy_helper.from_array(generator.normal(size=shape).astype(np.float32), name)
+            for name, shape in shapes.items()
+        ],
+    )
+    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def run(model: onnx.ModelProto, inputs: np.ndarray) -> np.ndarray:
+    onnx.checker.check_model(model)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    found: np.ndarray = session.run(None, {"inputs": inputs})[0]
+    return found
+
+
+@pytest.fixture
+def inputs() -> np.ndarray:
+    """The first piece of each window is fifty times as large as the others."""
+    made = np.random.default_rng(5).normal(size=(4, 9, SIZE)).astype(np.float32)
+    made[:, 0] *= 50
+    return made
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 9])
+def test_the_graph_computes_the_same(inputs: np.ndarray, pieces: int) -> None:
+    before, changed = graph(), graph()
+    assert take_first_pieces_apart(changed) == 1
+    inputs = inputs[:, :pieces]
+    np.testing.assert_allclose(run(changed, inputs), run(before, inputs), rtol=1e-5, atol=1e-5)
+
+
+def test_other_pieces_are_rounded_far_less_than_without(inputs: np.ndarray) -> None:
+    exact, together, apart = run(graph(), inputs), graph(), graph()
+    take_first_pieces_apart(apart)
+    wrong = []
+    for model in (together, apart):
+        quantise_products(model)
+        wrong.append(np.abs(run(model, inputs) - exact)[:, 1:].mean())
+    assert wrong[1] < 0.1 * wrong[0]
+
+
+def test_a_network_that_something_joins_inside_stays_as_it_is() -> None:
+    model = graph(joined=True)
+    before = model.SerializeToString()
+    assert take_first_pieces_apart(model) == 0
+    assert model.SerializeToString() == before

@@ -55,7 +55,7 @@ _TAG_ANSWERS: _Documented = {
     408: {"model": ErrorAnswer, "description": "The body did not arrive in time"},
     413: {"model": ErrorAnswer, "description": "The body is too big"},
     422: {"model": FieldsAnswer, "description": "Fields that cannot be used, with their paths"},
-    503: {"model": ErrorAnswer, "description": "OverloadError, or about to end", "headers": _RETRY},
+    503: {"model": ErrorAnswer, "description": "Overloaded, or about to end", "headers": _RETRY},
 }
 
 

@@ -3,7 +3,7 @@
 import { counted, find } from "./elements.js";
 import { pointsIn } from "./offsets.js";
 
-const LARGEST = 16 * 1024 * 1024; // bytes; more would make the browser stall before the service could refuse it
+const LARGEST = 1024 * 1024; // bytes, as for the service; more would make the browser stall before the service could refuse it
 const EXAMPLE = `Women who carry a BRCA1 mutation have a high risk of hereditary breast cancer. \
 In MCF-7 breast cancer cells, tamoxifen lowered the expression of the estrogen receptor alpha gene, \
 while an interleukin-6 receptor antibody did not change STAT3 in mouse T cells.
@@ -58,7 +58,7 @@ function onDrop(load) {
 }
 
 async function read(file) {
-  if (file.size > LARGEST) throw new Error(`${file.name} has ${counted(file.size, "byte", "bytes")}; the page opens files of up to 16 MB.`);
+  if (file.size > LARGEST) throw new Error(`${file.name} has ${counted(file.size, "byte", "bytes")}; the page opens files of up to 1 MB. For longer texts there is the command spanwright tag.`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
   } catch {

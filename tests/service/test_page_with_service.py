@@ -115,4 +115,4 @@ def test_hostile_text_is_tagged_and_never_runs(page: Any, taggers: dict[str, Tag
 
 def test_a_file_that_the_service_would_refuse_is_not_opened(page: Any) -> None:
     open_file(page, b"p53 " * 400_000)
-    wait_for_text(page, "#notice", "files of up to 1 MB")
+    wait_for_text(page, "#notice-text", "files of up to 1 MB")

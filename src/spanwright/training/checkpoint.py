@@ -121,7 +121,8 @@ def _restore(tensors: dict[str, Tensor], network: nn.Module, optimiser: torch.op
     optimiser.state.clear()
     for name, value in tensors.items():
         key, _, parameter = name.partition("/")
-        optimiser.state[parameters[parameter]][key] = value
+        learning = parameters[parameter]
+        optimiser.state[learning][key] = value.to(learning.device)
 
 
 def _flaw(place: Path) -> str | None:

@@ -23,15 +23,16 @@ from spanwright.corpora.stored import DocumentView, StoredDocuments
 from spanwright.errors import InputError
 from spanwright.evaluation import Comparison, Scores, collect_confidences, compare_documents, strict_scores
 from spanwright.predicting.tagger import Tagger
-from spanwright.settings import Settings, load_settings
+from spanwright.settings import Settings, check, load_settings
 from spanwright.text import Document
 from spanwright.training.checkpoint import Position, load_checkpoint, save_checkpoint
 from spanwright.training.confidence import calibrated, confidence_facts, uncalibrated
 from spanwright.training.journal import Journal
 from spanwright.training.objective import check_roles, check_terms, still_at, total, weights_at
 from spanwright.training.optimiser import make_optimiser, rate_factor, set_rates
+from spanwright.training.processes import Part, Processes, check_same, joined_processes, parts_of
 from spanwright.training.pruning import pruning_report
-from spanwright.training.runtime import flushed_denormals
+from spanwright.training.runtime import flushed_denormals, seed_draws
 from spanwright.training.setup import Documents, Setup, provenance, set_up
 from spanwright.training.thresholds import tune_thresholds
 from spanwright.training.watcher import Silent, Watcher
@@ -63,18 +64,22 @@ def train(
     """Train a recipe and keep the model with the best dev F1 in `out/model`.
 
     `train`, `dev` and `test` are files, or documents. With `resume`, a run that was interrupted goes on
-    from its last checkpoint and ends with the same weights as if it had not been.
+    from its last checkpoint and ends with the same weights as if it had not been. Processes that torchrun
+    started train together; only the first writes, and tells its watcher.
     """
     settings = recipe if isinstance(recipe, Settings) else load_settings(recipe)
     warnings: list[str] = []
     sources = {"train": train, "dev": dev, "test": test}
     documents = {name: _documents(source, warnings) for name, source in sources.items()}
     folder = Path(out)
-    _check_folder(folder, resume)
-    with flushed_denormals():
+    with joined_processes() as processes, flushed_denormals():
+        processes.from_first(lambda: _check_folder(folder, resume))
         setup = set_up(settings, documents["train"], documents["dev"], documents["test"])
-        _open_folder(folder, provenance(setup, documents), resume)
-        run = _Run(setup, folder, watcher or Silent())
+        values = {**provenance(setup, documents), "processes": processes.count}
+        check_same(processes, {key: values[key] for key in ("settings", "corpora")})
+        processes.from_first(lambda: _open_folder(folder, values, resume))
+        told = watcher if watcher is not None and processes.is_first else Silent()
+        run = _Run(setup, folder, told, processes)
         run.start(resume, [*warnings, *setup.warnings])
         run.finish_epochs()
         return run.result()
@@ -83,12 +88,13 @@ def train(
 class _Run:
     """The state of a run between its steps."""
 
-    def __init__(self, setup: Setup, folder: Path, watcher: Watcher) -> None:
+    def __init__(self, setup: Setup, folder: Path, watcher: Watcher, processes: Processes) -> None:
         self.setup = setup
         self.folder = folder
         self.watcher = watcher
+        self.processes = processes
         self.settings = setup.model.settings
-        self.network = setup.model.network
+        self.network = setup.model.network.to(processes.device)
         self.roles = self.network.roles()
         self.optimiser = make_optimiser(self.roles, self.settings.optimiser)
         self.still: frozenset[str] = frozenset()
@@ -103,12 +109,16 @@ class _Run:
         """Begin, or take up the run at its last checkpoint."""
         self.watcher.prepared(self.setup)
         if resume:
-            artifact.restore_folder(self.folder / "model")
+            self.processes.from_first(lambda: artifact.restore_folder(self.folder / "model"))
             position, torn = load_checkpoint(self.folder / "checkpoints", self.network, self.optimiser)
             warnings += torn
             self.position = position or self.position
+        self.processes.share_weights(self.network)
         for warning in warnings:
             self.watcher.warned(warning)
+        self.processes.from_first(self._open_journal)
+
+    def _open_journal(self) -> None:
         self.journal = Journal(self.folder, size=self.position.journal_size)
         if self.position.step == 0:
             reports = {name: report.to_dict() for name, report in self.setup.reports.items()}
@@ -122,7 +132,7 @@ class _Run:
             if training.patience is not None and bad_epochs > training.patience:
                 break
             self._train_epoch()
-            self._score_epoch()
+            self.position = self.processes.from_first(self._scored_epoch)
             self._checkpoint()
 
     @property
@@ -153,11 +163,12 @@ class _Run:
             )
             share = (epoch + done / self.setup.epoch_windows) / training.epochs
             self.watcher.progressed(epoch=epoch + 1, share=share, loss=loss, words_per_second=meter.speed)
-            if self.position.step % _JOURNAL_STEPS == 0:
+            if self.processes.is_first and self.position.step % _JOURNAL_STEPS == 0:
                 self.journal.write("step", step=self.position.step, epoch=epoch + 1, loss=loss)
             if training.checkpoint_steps and self.position.step % training.checkpoint_steps == 0:
                 self._checkpoint()
-        self.journal.time("epoch", epoch=epoch + 1, words_per_second=meter.speed, seconds=meter.seconds)
+        if self.processes.is_first:
+            self.journal.time("epoch", epoch=epoch + 1, words_per_second=meter.speed, seconds=meter.seconds)
 
     def _step(self, group: list[Integers], progress: float, meter: _Meter) -> float:
         """One optimiser step over the batches of a group; the mean loss."""
@@ -167,19 +178,30 @@ class _Run:
         set_rates(
             self.optimiser, rate_factor(progress, settings.optimiser.warmup, settings.objective.beginnings)
         )
-        mean, windows = 0.0, sum(len(positions) for positions in group)
-        for number, positions in enumerate(group):
-            draw = (settings.training.seed, self.position.epoch, self.position.batch + number)
-            batch = self.setup.batch(positions, draw).to(self.network.device)
-            # By its share of the windows, so that a group is as good as one large batch.
-            loss = total(self.network.losses(batch, weights), weights) * (len(positions) / windows)
-            torch.autograd.backward(loss)
-            mean += loss.item()
-            meter.add(int(batch.word_counts.sum()))
+        parts = parts_of(
+            group,
+            draw=(settings.training.seed, self.position.epoch),
+            first=self.position.batch,
+            accumulate=settings.training.accumulate,
+            processes=self.processes.count,
+        )
+        learnt = [self._learn(part, weights) for part in self.processes.own(parts)]
+        self.processes.sum_gradients(self.network.parameters())
+        mean, words = self.processes.sums(sum(loss for loss, _ in learnt), sum(count for _, count in learnt))
+        meter.add(words)
         clip_grad_norm_(self.network.parameters(), settings.optimiser.clip, foreach=True)
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         return mean
+
+    def _learn(self, part: Part, weights: dict[str, float]) -> tuple[float, int]:
+        """Add the gradients of a part to those that are there; its share of the loss, and its words."""
+        batch = self.setup.batch(part.positions, part.draw).to(self.network.device)
+        seed_draws(part.draw)
+        # By its share of the windows, so that a group is as good as one large batch.
+        loss = total(self.network.losses(batch, weights), weights) * part.share
+        torch.autograd.backward(loss)
+        return loss.item(), int(batch.word_counts.sum())
 
     def _hold(self, still: frozenset[str]) -> None:
         """Keep the weights of some roles as they are, and let all others learn."""
@@ -190,8 +212,8 @@ class _Run:
                 parameter.requires_grad_(role not in still)
         self.still = still
 
-    def _score_epoch(self) -> None:
-        """Score dev with the real decoder; keep the model if it is the best so far."""
+    def _scored_epoch(self) -> Position:
+        """Score dev with the real decoder; keep the model if it is the best so far. The position behind it."""
         epoch = self.position.epoch
         evaluation = self.setup.evaluation
         tune_thresholds(self.setup.model, self.setup.data.dev_documents())
@@ -209,33 +231,39 @@ class _Run:
         more = {"pruning": pruning.to_dict()} if pruning else {}
         more |= {"corpora": {name: entry.to_dict() for name, entry in found.items()}} if found else {}
         self.journal.write("epoch", epoch=epoch + 1, best=best, dev=scores.to_dict(), **more)
+        position = replace(self.position, epoch=epoch + 1, batch=0)
         if best:
             self._save_model(self.setup.model, {"dev": scores})
-            self.position = replace(self.position, best_f1=f1, best_epoch=epoch)
-        self.position = replace(self.position, epoch=epoch + 1, batch=0)
+            position = replace(position, best_f1=f1, best_epoch=epoch)
         self.watcher.scored(epoch=epoch + 1, scores={"dev": scores, **found}, best=best)
+        return position
 
     def _checkpoint(self) -> None:
+        self.processes.from_first(self._save_checkpoint)
+
+    def _save_checkpoint(self) -> None:
         self.position = replace(self.position, journal_size=self.journal.size)
         save_checkpoint(self.folder / "checkpoints", self.network, self.optimiser, self.position)
 
-    def _save_model(
-        self, model: TrainedModel, scores: dict[str, Scores], **more: dict[str, Any]
-    ) -> TrainedModel:
-        """Write the model with what is to be told of it, and return it so."""
+    def _save_model(self, model: TrainedModel, scores: dict[str, Scores], **more: dict[str, Any]) -> None:
+        """Write the model with what is to be told of it."""
         facts = {
             "data": {name: report.to_dict() for name, report in self.setup.reports.items()},
             "scores": {name: entry.micro.to_dict() for name, entry in scores.items()},
             **{key: value for key, value in more.items() if value},
         }
-        model = replace(model.for_use(), facts=facts)
-        artifact.save(model, self.folder / "model")
-        return model
+        artifact.save(replace(model.for_use(), facts=facts), self.folder / "model")
 
     def result(self) -> RunResult:
+        """The best model and how it scores, in every process."""
+        scores = self.processes.from_first(self._final_scores)
+        return RunResult(self.folder, artifact.load(self.folder / "model"), scores)
+
+    def _final_scores(self) -> dict[str, Scores]:
         """Score the best model on every evaluation split, calibrate it on dev and write `scores.json`."""
         # A resumed run may have been calibrated already: it is fitted anew, on the network's confidences.
         model = uncalibrated(artifact.load(self.folder / "model"))
+        model.network.to(self.processes.device)
         compared = {name: compare(model, documents) for name, documents in self.setup.evaluation.items()}
         scores = {name: strict_scores(entry) for name, entry in compared.items()}
         confidences = {name: collect_confidences(entry) for name, entry in compared.items()}
@@ -243,21 +271,21 @@ class _Run:
         pruned = {name: pruning_report(model, documents) for name, documents in self.setup.evaluation.items()}
         pruning = {name: report.to_dict() for name, report in pruned.items() if report}
         confidence = confidence_facts(model, confidences)
-        model = self._save_model(model, scores, confidence=confidence, pruning=pruning)
+        self._save_model(model, scores, confidence=confidence, pruning=pruning)
         summary = {name: entry.to_dict() for name, entry in scores.items()}
         (self.folder / "scores.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-        return RunResult(self.folder, model, scores)
+        return scores
 
 
 class _Meter:
     """Words per second since the beginning of an epoch."""
 
     def __init__(self) -> None:
-        self.words = 0
+        self.words = 0.0
         self.started = time.perf_counter()
 
-    def add(self, words: int) -> None:
-        """Count words that have been trained on."""
+    def add(self, words: float) -> None:
+        """Count words that have been trained on, by all processes."""
         self.words += words
 
     @property
@@ -323,6 +351,8 @@ def _open_folder(folder: Path, values: dict[str, Any], resume: bool) -> None:
         partial.replace(path)
         return
     old = json.loads(path.read_text(encoding="utf-8"))
+    # Through the settings of this version, as an older one may have had fewer of them.
+    old["settings"] = check(old["settings"], str(path)).model_dump(mode="json")
     for key in ("settings", "corpora"):
         if old[key] != values[key]:
             changed = sorted(name for name in values[key] if old[key].get(name) != values[key][name])

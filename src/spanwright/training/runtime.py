@@ -1,4 +1,4 @@
-"""How the processor is set while a run works."""
+"""How processor and random numbers are set while a run works."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import torch
 
 
@@ -22,3 +23,11 @@ def flushed_denormals() -> Iterator[None]:
         yield
     finally:
         torch.set_flush_denormal(already)
+
+
+def seed_draws(draw: tuple[int, ...]) -> None:
+    """Let dropout and all other draws of torch, on every device, depend on some numbers alone.
+
+    So they are the same in whichever process, and after whatever came before.
+    """
+    torch.manual_seed(int(np.random.SeedSequence(draw).generate_state(1, np.uint64)[0]))

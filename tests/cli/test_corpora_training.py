@@ -17,6 +17,7 @@ from spanwright.corpora.files import read, write
 from spanwright.errors import InputError
 from spanwright.predicting.tagger import load
 
+FILES_BESIDE = "together is given, so files, formats and numbers of documents are told there"
 DEV = several.split("dev", Alpha=3, Beta=2)
 TEST = several.split("test", Alpha=4, Beta=2, Gamma=4)
 
@@ -318,16 +319,14 @@ def test_the_runs_of_a_plan_are_compared_on_the_target(
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"train": "train.jsonl"}, "together is given, so files and numbers of documents stand in that file"),
-        (
-            {"documents": {"train": 3}},
-            "together is given, so files and numbers of documents stand in that file",
-        ),
+        ({"train": "train.jsonl"}, FILES_BESIDE),
+        ({"documents": {"train": 3}}, FILES_BESIDE),
+        ({"format": "jsonl"}, FILES_BESIDE),
         ({"together": None}, "train is missing; legal are train, dev and test, or together"),
         ({"together": None, "train": "a", "test": "b"}, "dev is missing; legal are train, dev and test"),
         ({"together": "nowhere.toml"}, "nowhere.toml: no such file"),
     ],
-    ids=["files beside", "documents beside", "nothing", "no dev", "no file"],
+    ids=["files beside", "documents beside", "format beside", "nothing", "no dev", "no file"],
 )
 def test_a_plan_whose_files_contradict_each_other_is_refused(
     folder: Path, tiny_encoder: str, values: dict[str, Any], message: str

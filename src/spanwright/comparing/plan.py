@@ -55,8 +55,9 @@ class CorpusPlan(BaseModel):
         if self.together is None and len(given) < len(splits):
             missing = next(name for name in splits if name not in given)
             raise ValueError(f"{missing} is missing; legal are train, dev and test, or together")
-        if self.together is not None and (given or self.documents != Limits()):
-            raise ValueError("together is given, so files and numbers of documents stand in that file alone")
+        choices = given or self.format or self.options or self.documents != Limits()
+        if self.together is not None and choices:
+            raise ValueError("together is given, so files, formats and numbers of documents are told there")
         return self
 
     def corpora_file(self) -> CorporaFile | None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from spanwright.predicting.integers import quantise_products, scales_of_columns
+from spanwright.predicting.integers import approximate_activations, quantise_products, scales_of_columns
 
 ROWS, COLUMNS = 48, 32
 
@@ -91,9 +91,7 @@ def test_two_products_of_one_tensor_round_it_once(weights: np.ndarray, inputs: n
     assert kinds.count("DynamicQuantizeLinear") == 1 and kinds.count("MatMulInteger") == 2
     stored = [tensor.name for tensor in model.graph.initializer]
     assert len(stored) == len(set(stored))
-    np.testing.assert_allclose(
-        run(model, inputs), 2 * rounded_product(inputs, weights), rtol=1e-4, atol=1e-4
-    )
+    np.testing.assert_allclose(run(model, inputs), 2 * rounded_product(inputs, weights), rtol=1e-4, atol=1e-4)
 
 
 def test_a_product_of_two_activations_stays_as_it_is(weights: np.ndarray) -> None:
@@ -104,6 +102,20 @@ def test_a_product_of_two_activations_stays_as_it_is(weights: np.ndarray) -> Non
     model = graph(nodes, weights)
     quantise_products(model)
     assert [node.op_type for node in model.graph.node] == ["Relu", "MatMul"]
+
+
+def test_an_activation_function_is_approximated_to_a_thousandth() -> None:
+    made = helper.make_graph(
+        [helper.make_node("Gelu", ["inputs"], ["outputs"])],
+        "graph",
+        [helper.make_tensor_value_info("inputs", TensorProto.FLOAT, ["a"])],
+        [helper.make_tensor_value_info("outputs", TensorProto.FLOAT, ["a"])],
+    )
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    inputs = np.linspace(-8, 8, 4001, dtype=np.float32)
+    exact = run(model, inputs)
+    approximate_activations(model)
+    assert 1e-5 < np.abs(run(model, inputs) - exact).max() < 1e-3
 
 
 def test_weights_become_a_quarter_of_their_size() -> None:

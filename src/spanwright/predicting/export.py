@@ -22,7 +22,7 @@ from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.parts.encoder import Encoder
 from spanwright.predicting.first_pieces import take_first_pieces_apart
 from spanwright.predicting.graphs import ENCODER, Exportable, exportable
-from spanwright.predicting.integers import quantise_products
+from spanwright.predicting.integers import approximate_activations, quantise_products
 from spanwright.predicting.onnx_files import LARGEST, WEIGHTS, digest, file_name
 from spanwright.predicting.tables import quantise_tables
 
@@ -93,6 +93,7 @@ def _write(part: Exportable, folder: Path, weights: str) -> None:
     if part.name == ENCODER:
         take_first_pieces_apart(model)
     quantise_products(model)
+    approximate_activations(model)
     onnx.save_model(model, folder / file_name(part.name, "onnx-int8"))
 
 

@@ -1,4 +1,4 @@
-"""First pieces apart: a graph computes the same, but what is large in a first piece costs others no precision."""
+"""First pieces apart: a graph computes the same, but what is large in them costs others no precision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products with weights in 8-bit integers: near the products of floats, and never beyond what sums can hold."""
+"""Products with weights in 8-bit integers: near those of floats, and never beyond what sums can hold."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _PARTS = {"first": ("pieces.start", "pieces.second"), "others": ("pieces.second"
 
 
 def take_first_pieces_apart(model: Any) -> int:
-    """Change all feed-forward networks of a graph whose tensors are (windows, pieces, size), and count them."""
+    """Change the feed-forward networks of a graph of (windows, pieces, size) tensors, and count them."""
     from onnx import numpy_helper
 
     graph = model.graph

@@ -65,7 +65,7 @@ def main() -> None:
     try:
         app()
     except SpanwrightError as error:
-        typer.secho(f"error: {error}", err=True, fg="red")
+        typer.secho(f"error{_process()}: {error}", err=True, fg="red")
         sys.exit(2 if isinstance(error, InputError) else 1)
     except BrokenPipeError:
         # The reader of our output has gone, as `head` does. Python would complain again at exit.
@@ -73,5 +73,11 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         # A full disk, a folder that may not be written: nothing that a traceback would explain better.
-        typer.secho(f"error: {error}", err=True, fg="red")
+        typer.secho(f"error{_process()}: {error}", err=True, fg="red")
         sys.exit(1)
+
+
+def _process() -> str:
+    """Which of the processes that torchrun started has an error; the first, or a single one, need not say."""
+    rank = os.environ.get("RANK", "0")
+    return "" if rank == "0" else f" (process {rank})"

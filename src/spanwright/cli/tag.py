@@ -1,25 +1,29 @@
-"""`spanwright tag`: find entities in files, folders or standard input."""
+"""`spanwright tag`: find entities in files, folders or standard input, at once or as a restartable job."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from glob import has_magic
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, parse_types, report
+from spanwright.cli.tag_inputs import STANDARD_STREAM, expand
+from spanwright.cli.tag_job import Workforce, tag_job
 from spanwright.corpora.files import FORMATS, named, stream, write, write_stream, writer_for
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.lines import Undecodable, decode_lines
 from spanwright.errors import InputError
 from spanwright.text import Document
 
-STANDARD_STREAM = "-"
+if TYPE_CHECKING:
+    from spanwright.predicting.shard_tagging import Tagging
+    from spanwright.predicting.shards import Reading
+
 _COLUMNS = (
     TextColumn("{task.completed:,.0f} documents, {task.fields[entities]:,} entities"),
     TimeElapsedColumn(),
@@ -29,10 +33,16 @@ _COLUMNS = (
 def tag_command(
     model: Annotated[Path, typer.Argument(help="A model directory, such as RUN/model.")],
     inputs: Annotated[
-        list[str], typer.Argument(help="Files, folders or globs; `-` reads one text per line.")
+        list[str],
+        typer.Argument(
+            help="Files, folders or globs, also of .gz, .bz2, .xz and .zst; `-` reads one text per line."
+        ),
     ],
     out: Annotated[
-        str, typer.Option(help="Output file, a folder for brat and bc2gm, or `-` for JSON lines.")
+        str,
+        typer.Option(
+            help="Output file, a folder for brat and bc2gm, `-` for JSON lines, or the folder of a job."
+        ),
     ] = STANDARD_STREAM,
     format: Annotated[
         str | None,
@@ -69,75 +79,107 @@ def tag_command(
     lossy: Annotated[
         bool, typer.Option("--lossy", help="Leave out what the output format cannot express.")
     ] = False,
+    runtime: Annotated[
+        Literal["torch", "onnx", "onnx-int8"],
+        typer.Option(help="What runs the network; the last two need a model of `spanwright export`."),
+    ] = "torch",
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Run a job with so many processes; each loads the model.")
+    ] = None,
+    engine: Annotated[
+        Literal["local", "ray"] | None,
+        typer.Option(help="Run a job on this machine or on a Ray cluster; local unless given."),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(help="Of the Ray cluster; one is started on this machine unless given or known to Ray."),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Threads of torch of each process: 1 in a job, else all cores, unless given."
+        ),
+    ] = None,
+    shard_documents: Annotated[
+        int | None,
+        typer.Option(min=1, help="Documents in each file that a job writes, at most; 500 unless given."),
+    ] = None,
 ) -> None:
     """Find the entities of texts. Offsets count characters of the untouched text.
 
+    With --processes or --engine it is a job: OUT is a folder, and the same command goes on where it stopped.
+
     Example: spanwright tag runs/plain/model abstracts/*.txt --out tagged.jsonl
+
+    Example: spanwright tag runs/plain/model abstracts/ --processes 4 --out tagged/
     """
-    paths = _expand(inputs)
+    is_job = processes is not None or engine is not None
+    _check_job_options(is_job, engine, {"--address": address, "--shard-documents": shard_documents})
+    paths = expand(inputs)
     described = parse_types(type or ())
-    to_stream = out == STANDARD_STREAM
-    target = named(format or "jsonl") if to_stream else writer_for(Path(out), format)
 
-    from spanwright.predicting.tagger import load
+    from spanwright.predicting.shard_tagging import Tagging
+    from spanwright.predicting.shards import SHARD_DOCUMENTS, Reading
 
-    tagger = load(model)
-    if described:
-        tagger = tagger.with_types(described)
-    if corpus is not None or answer_as == "shared":
-        tagger = tagger.answering(corpus=corpus, shared_types=answer_as == "shared")
+    reading = Reading(
+        format=input_format,
+        options=parse_options(option or ()),
+        shard_documents=shard_documents or SHARD_DOCUMENTS,
+    )
+    tagging = Tagging(
+        model=str(model),
+        runtime=runtime,
+        threads=threads or (1 if is_job else None),
+        types=described,
+        corpus=corpus,
+        shared_types=answer_as == "shared",
+        minimum_confidence=minimum_confidence,
+        tuned_thresholds=tuned_thresholds,
+        format=format or (writer_for(Path(out)).name if not is_job and out != STANDARD_STREAM else "jsonl"),
+        lossy=lossy,
+    )
+    if is_job:
+        tag_job(paths, out, reading, tagging, Workforce(engine or "local", processes, address))
+    else:
+        _tag_at_once(paths, out, reading, tagging)
+
+
+def _check_job_options(is_job: bool, engine: str | None, given: dict[str, object]) -> None:
+    """Refuse options that would have no effect."""
+    for name, value in given.items():
+        if value is not None and not is_job:
+            raise InputError(f"{name} is for jobs; make it one with --processes or --engine")
+    if given["--address"] is not None and engine != "ray":
+        raise InputError("--address is for --engine ray; legal is both or neither")
+
+
+def _tag_at_once(paths: list[Path], out: str, reading: Reading, tagging: Tagging) -> None:
+    """Tag all documents in this process, into one output."""
+    from spanwright.predicting.shard_tagging import load_tagger, tag_documents
+
+    target = named(tagging.format)
+    tagger = load_tagger(tagging)
     log = ReadingLog()
     losses: list[str] = []
     with Progress(*_COLUMNS, console=Console(stderr=True)) as progress:
-        documents = _documents(paths, input_format, parse_options(option or ()), log)
+        documents = _documents(paths, reading, log)
         task = progress.add_task("tag", total=None, entities=0)
-        found = tagger.tag(
-            documents, minimum_confidence=minimum_confidence, tuned_thresholds=tuned_thresholds
-        )
-        tagged = _counted(found, progress, task)
-        if to_stream:
-            write_stream(tagged, sys.stdout, target, lossy=lossy, losses=losses)
+        tagged = _counted(tag_documents(tagger, documents, tagging), progress, task)
+        if out == STANDARD_STREAM:
+            write_stream(tagged, sys.stdout, target, lossy=tagging.lossy, losses=losses)
         else:
-            write(tagged, out, format=target.name, lossy=lossy, losses=losses)
+            write(tagged, out, format=target.name, lossy=tagging.lossy, losses=losses)
     for loss in losses:
         typer.echo(f"left out: {loss}", err=True)
     report(log)
 
 
-def _expand(inputs: list[str]) -> list[Path]:
-    """Input paths with globs expanded; a folder that is no corpus itself stands for its files."""
-    return [file for item in inputs for match in _matches(Path(item)) for file in _files(match)]
-
-
-def _matches(path: Path) -> list[Path]:
-    """The path itself, or what it matches when it is a pattern that the shell has left alone."""
-    if path.exists() or str(path) == STANDARD_STREAM:
-        return [path]
-    if not has_magic(str(path)):
-        raise InputError(f"{path}: no such file or folder")
-    matches = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
-    if not matches:
-        raise InputError(f"{path}: no file matches")
-    return matches
-
-
-def _files(path: Path) -> list[Path]:
-    if not path.is_dir() or any(path.rglob("*.ann")):
-        return [path]
-    files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
-    if not files:
-        raise InputError(f"{path}: the folder has no file")
-    return files
-
-
-def _documents(
-    paths: list[Path], format: str | None, options: dict[str, str], log: ReadingLog
-) -> Iterator[Document]:
+def _documents(paths: list[Path], reading: Reading, log: ReadingLog) -> Iterator[Document]:
     for path in paths:
         if str(path) == STANDARD_STREAM:
             yield from _lines(log)
         else:
-            yield from stream(path, log, format=format, options=options)
+            yield from stream(path, log, format=reading.format, options=reading.options)
 
 
 def _lines(log: ReadingLog) -> Iterator[Document]:

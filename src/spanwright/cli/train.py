@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report, report
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
+from spanwright.corpora.files import read
+from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.stored import StoredDocuments
 from spanwright.errors import InputError
 from spanwright.text import Document
@@ -44,6 +46,8 @@ def train_command(
 ) -> None:
     """Train a recipe and keep the model that scores best on the dev files.
 
+    With torchrun, several processes train it together: torchrun --nproc-per-node 2 -m spanwright train ...
+
     Example: spanwright train plain --train train.tsv --dev dev.tsv --test test.tsv --out runs/plain
     """
     if corpora is None and not (train and dev):
@@ -55,7 +59,10 @@ def train_command(
     from spanwright.settings import load_settings
     from spanwright.training.corpora_file import SPLITS, load_corpora_file, read_splits
     from spanwright.training.loop import train as run
+    from spanwright.training.processes import is_first_process
 
+    # Of several processes, all read the files and one tells what is in them.
+    tell = report if is_first_process() else _nothing
     # As a string of TOML: a folder may be called 2024.
     named = [f"encoder.name={json.dumps(encoder)}"] if encoder else []
     named += [f"labels.descriptions={json.dumps(descriptions)}"] if descriptions else []
@@ -65,12 +72,13 @@ def train_command(
         named += together.changes
         stored = {name: StoredDocuments() for name in SPLITS}
         for reading in read_splits(together, strict=strict):
-            report(reading.log)
+            tell(reading.log)
             stored[reading.split].extend(reading.documents)
         splits |= stored
     else:
         for name, paths in (("train", train), ("dev", dev), ("test", test)):
-            found = read_and_report(paths or [], format=format, options=option or (), strict=strict)
+            found = read(*paths or (), format=format, options=parse_options(option or ()), strict=strict)
+            tell(found.log)
             splits[name] = found.documents
     settings = load_settings(recipe, [*named, *(changes or [])])
     with TrainingView() as view:
@@ -83,4 +91,9 @@ def train_command(
             resume=resume,
             watcher=view,
         )
-    view.summary(result)
+    if is_first_process():
+        view.summary(result)
+
+
+def _nothing(log: ReadingLog) -> None:
+    pass

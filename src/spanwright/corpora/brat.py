@@ -220,5 +220,6 @@ FORMAT = Format(
     recognises=recognises,
     read=read,
     serialise_folder=serialise_folder,
+    compressible=False,
     losses=losses,
 )

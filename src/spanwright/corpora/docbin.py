@@ -125,5 +125,6 @@ FORMAT = Format(
     read=read,
     options={"groups": group_names},
     write=write,
+    compressible=False,
     losses=losses,
 )

@@ -24,6 +24,7 @@ from spanwright.corpora import (
     scierc,
 )
 from spanwright.corpora.format import Format, ReadingLog
+from spanwright.corpora.opening import bare_path, is_compressed, open_bytes
 from spanwright.corpora.whole_files import whole_file
 from spanwright.errors import InputError
 from spanwright.text import Document
@@ -117,11 +118,19 @@ def reader_of(path: Path, format: str | None = None) -> Format:
     """The format to read a path with: the one named, else the one recognised from the file."""
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
-    if format is not None:
-        return named(format)
+    chosen = _recognised(path) if format is None else named(format)
+    if is_compressed(path) and not path.is_dir() and not chosen.compressible:
+        raise InputError(
+            f"{path}: files of the format {chosen.name!r} cannot be read compressed; legal is "
+            f"{bare_path(path).name}: decompress it first"
+        )
+    return chosen
+
+
+def _recognised(path: Path) -> Format:
     head = "" if path.is_dir() else _head(path)
     for candidate in FORMATS.values():
-        if candidate.recognises(path, head):
+        if candidate.recognises(path if path.is_dir() else bare_path(path), head):
             return candidate
     raise InputError(f"{path}: the format was not recognised; name one with --format: {', '.join(FORMATS)}")
 
@@ -134,7 +143,7 @@ def named(name: str) -> Format:
 
 
 def _head(path: Path) -> str:
-    with path.open("rb") as file:
+    with open_bytes(path) as file:
         return file.read(_HEAD_BYTES).decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
 
 

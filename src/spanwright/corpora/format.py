@@ -88,5 +88,7 @@ class Format:
     """(file name, text) of the files of one document; None when the format is one file."""
     write: Writer | None = None
     """Writes a path by itself, where a format is no stream of text: binary files, and several in one."""
+    compressible: bool = True
+    """Whether it can be read compressed: not where files are read in jumps, or several belong together."""
     losses: Callable[[Document], Iterator[str]] = lambda document: iter(())
     """One line for each thing of a document that the format cannot express, naming the entity."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from spanwright.corpora.format import ReadingLog
+from spanwright.corpora.opening import bare_path
 
 
 class Ids:
@@ -23,7 +24,7 @@ class Ids:
         gave before gets a number behind it, and a remark in the log.
         """
         self._documents += 1
-        wanted = f"{self._path.stem}#{self._documents}" if given is None else given
+        wanted = f"{bare_path(self._path).stem}#{self._documents}" if given is None else given
         uses = self._uses.get(wanted, 0) + 1
         self._uses[wanted] = uses
         if uses == 1:

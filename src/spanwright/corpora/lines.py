@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-_BUFFER_BYTES = 1 << 20
+from spanwright.corpora.opening import open_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str | Undecodable]]:
     Lines end with LF or CRLF and nothing else: a lone carriage return, a form feed or U+2028 is text. A byte
     order mark is left out. A file that ends with a line end has no empty line behind it.
     """
-    with path.open("rb", buffering=_BUFFER_BYTES) as file:
+    with open_bytes(path) as file:
         yield from decode_lines(file)
 
 
@@ -61,7 +61,8 @@ def decode_lines(raw_lines: Iterable[bytes]) -> Iterator[tuple[int, str | Undeco
 
 def read_text(path: Path) -> str | Undecodable:
     """The whole text of a file with its line ends as they are, without a byte order mark."""
-    raw = path.read_bytes()
+    with open_bytes(path) as file:
+        raw = file.read()
     try:
         return raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:

@@ -243,5 +243,6 @@ FORMAT = Format(
     read=read,
     options={"tokens": str, "tags": str, "names": str},
     write=write,
+    compressible=False,
     losses=losses,
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.lines import Undecodable, read_text
+from spanwright.corpora.opening import bare_path
 from spanwright.corpora.standoff import given_borders, named
 from spanwright.errors import InputError
 from spanwright.text import Document
@@ -23,7 +24,7 @@ def read(path: Path, log: ReadingLog) -> Iterator[Document]:
     if isinstance(text, Undecodable):
         log.reject_document(path, text.line, text.reason)
     else:
-        yield Document(path.stem, text)
+        yield Document(bare_path(path).stem, text)
 
 
 def serialise(documents: Iterable[Document]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from spanwright.corpora.format import ReadingLog
+from spanwright.corpora.opening import open_bytes
 from spanwright.errors import InputError
 
 _CHUNK_BYTES = 1 << 16
@@ -131,7 +132,7 @@ def root_children(path: Path, log: ReadingLog, *, root: str, entity: str) -> Ite
     elements of the tag `entity`.
     """
     builder = _Builder(path, root)
-    with path.open("rb") as file:
+    with open_bytes(path) as file:
         is_last = False
         while not is_last:
             chunk = file.read(_CHUNK_BYTES)

@@ -213,7 +213,7 @@ class _Run:
         self.still = still
 
     def _scored_epoch(self) -> Position:
-        """Score dev with the real decoder; keep the model if it is the best so far. The position behind it."""
+        """The position behind an epoch: dev is scored with the real decoder, and the best model kept."""
         epoch = self.position.epoch
         evaluation = self.setup.evaluation
         tune_thresholds(self.setup.model, self.setup.data.dev_documents())

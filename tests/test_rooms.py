@@ -66,6 +66,9 @@ RULES = {
         "numpy pydantic rich torch",
         later_packages=True,
     ),
+    "tuning": rule(
+        "text errors corpora evaluation settings training", "numpy pydantic", later_packages=True
+    ),
     "perturbing": rule("text errors"),
     "reporting": rule("text errors corpora evaluation", "numpy", later_packages=True),
     "analysis": rule(
@@ -141,7 +144,7 @@ def test_evaluation_never_imports_torch() -> None:
 @pytest.mark.parametrize("file", sorted((SOURCE / "cli").rglob("*.py")), ids=lambda file: file.name)
 def test_commands_import_the_heavy_rooms_inside_calls_only(file: Path) -> None:
     heavy = {"training", "predicting", "settings", "parts", "batches", "artifact", "analysis"}
-    heavy |= {"hub", "service"}
+    heavy |= {"hub", "service", "tuning"}
     at_once = [found for found in imports(file) if found.at_once]
     # The view of a training is itself imported inside the command that trains.
     if file.name != "progress.py":

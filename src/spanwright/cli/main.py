@@ -22,6 +22,7 @@ from spanwright.cli.robustness import robustness_command
 from spanwright.cli.serve import serve_command
 from spanwright.cli.tag import tag_command
 from spanwright.cli.train import train_command
+from spanwright.cli.tune import tune_command
 from spanwright.errors import InputError, SpanwrightError
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.command("quickstart")(quickstart_command)
 app.command("train")(train_command)
 app.command("compare")(compare_command)
+app.command("tune")(tune_command)
 app.command("tag")(tag_command)
 app.command("serve")(serve_command)
 app.command("evaluate")(evaluate_command)

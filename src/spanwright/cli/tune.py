@@ -1,0 +1,112 @@
+"""`spanwright tune`: search for settings of a recipe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from spanwright.cli.reading import report
+from spanwright.corpora.format import ReadingLog
+
+if TYPE_CHECKING:
+    from spanwright.training.watcher import Watcher
+    from spanwright.tuning import Outcome
+
+_INTERRUPTED = 130
+"""The exit code of shells for Ctrl-C."""
+
+
+def tune_command(
+    plan: Annotated[Path, typer.Argument(help="A TOML plan: recipe, files, and what is searched for.")],
+    out: Annotated[Path, typer.Option(help="Folder of the trials and of what they found.")],
+    trials: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many trials there shall be; the plan's number unless given."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
+) -> None:
+    """Search for the settings of a recipe that give the best dev F1.
+
+    The same command again goes on where an interrupted one stopped. Of all models only that of the best trial
+    is kept, to save disk; its settings stand in OUT/best.toml, which `spanwright train` takes as a recipe.
+
+    Example: spanwright tune plan.toml --out tuned --trials 30
+    """
+    from spanwright.tuning import load_plan, tune
+
+    view = TuningView()
+    try:
+        found = tune(load_plan(plan), out=out, trials=trials, watcher=view)
+    except KeyboardInterrupt:
+        view.console.print("interrupted; the same command goes on from here")
+        raise typer.Exit(_INTERRUPTED) from None
+    if as_json:
+        values = {"best": asdict(found.best), "trials": [asdict(outcome) for outcome in found.outcomes]}
+        typer.echo(json.dumps(values, indent=2, ensure_ascii=False))
+    else:
+        Console().print(trials_table(found.outcomes, found.best))
+    for name, path in {"best settings": out / "best.toml", "best model": found.model}.items():
+        view.console.print(f"{name}: {path}", highlight=False, soft_wrap=True)
+
+
+class TuningView:
+    """Draws a search on the terminal: which trial it is at, its training, F1 of those before."""
+
+    def __init__(self) -> None:
+        self.console = Console(stderr=True, markup=False, emoji=False)
+
+    def read(self, split: str, log: ReadingLog) -> None:
+        """Tell what was noteworthy in the files of a split."""
+        if log.notes or log.problems:
+            typer.echo(f"{split}:", err=True)
+        report(log)
+
+    @contextmanager
+    def training(self, number: int, total: int, chosen: Mapping[str, Any]) -> Iterator[Watcher]:
+        """Show the training of a trial."""
+        from spanwright.cli.progress import TrainingView
+
+        self.console.rule(Text(f"trial {number} of {total}"))
+        for key, value in chosen.items():
+            self.console.print(f"{key} = {value}", highlight=False, soft_wrap=True)
+        with TrainingView() as view:
+            yield view
+
+    def tried(self, outcome: Outcome, outcomes: Sequence[Outcome]) -> None:
+        """Tell how a trial went, and the best so far."""
+        best = max((each.f1 or 0.0 for each in outcomes if each.state == "finished"), default=0.0)
+        reason = f": {outcome.reason}" if outcome.reason else _percent(", F1 ", outcome.f1)
+        self.console.print(
+            f"trial {outcome.number} {outcome.state}{reason}; best so far {100 * best:.2f}",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def trials_table(outcomes: Sequence[Outcome], best: Outcome) -> Table:
+    """All trials, the best first."""
+    keys = list(best.settings)
+    table = Table("trial", "", "dev F1", "epochs", *map(Text, keys), title="trials", title_justify="left")
+    for outcome in sorted(outcomes, key=lambda each: (each is not best, -(each.f1 or 0.0))):
+        chosen = (_short(outcome.settings.get(key)) for key in keys)
+        state = "best" if outcome is best else outcome.state
+        row = (str(outcome.number), state, _percent("", outcome.f1), str(outcome.epochs), *chosen)
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _percent(before: str, f1: float | None) -> str:
+    return "" if f1 is None else f"{before}{100 * f1:.2f}"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

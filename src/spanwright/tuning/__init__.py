@@ -1,0 +1,6 @@
+"""A search for settings: trials of one recipe, of which the best on dev is kept."""
+
+from spanwright.tuning.plan import TuningPlan, load_plan, make_plan
+from spanwright.tuning.search import Outcome, TrialWatcher, Tuned, tune
+
+__all__ = ["Outcome", "TrialWatcher", "Tuned", "TuningPlan", "load_plan", "make_plan", "tune"]

@@ -1,0 +1,156 @@
+"""What is searched: a recipe, its files, what is fixed and what is chosen. A plan is a TOML file:
+
+recipe = "plain"
+train = "train.jsonl"
+dev = "dev.jsonl"
+trials = 20
+set = ["training.epochs=5"]
+
+[search]
+"optimiser.learning_rates.encoder" = {low = 1e-5, high = 5e-4, log = true}
+"training.batch_windows" = [8, 16, 32]
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
+
+from spanwright.errors import InputError, SettingsError
+from spanwright.settings import Settings, load_settings
+from spanwright.training.corpora_file import Files, Limits, load_corpora_file
+from spanwright.tuning.ranges import NumberRange, Range, flat_ranges, read_range
+from spanwright.tuning.toml_text import value_text
+
+_SEED = "training.seed"
+
+
+def _read_ranges(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    found: dict[str, Range] = {}
+    for key, given in flat_ranges(value).items():
+        try:
+            found[key] = read_range(given)
+        except ValidationError as error:
+            raise ValueError(f"the range of {key!r}: {_reasons(error, NumberRange)}") from None
+        except ValueError as error:
+            raise ValueError(f"the range of {key!r}: {error}") from None
+    return found
+
+
+class TuningPlan(BaseModel):
+    """A recipe, its documents, and which of its settings are searched for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    recipe: str
+    """Name of a shipped recipe or path of a TOML file."""
+    train: Files | None = None
+    dev: Files | None = None
+    corpora: Path | None = None
+    """A file that names several corpora, instead of the files of one."""
+    format: str | None = None
+    """The format of all files; recognised unless given."""
+    options: dict[str, str] = {}
+    """Choices of the format, such as tag_column."""
+    documents: Limits = Limits()
+    trials: PositiveInt = 20
+    seed: NonNegativeInt = 1
+    """Of the search, and of every training: trials differ in nothing but what is searched."""
+    startup_trials: PositiveInt = 5
+    """The first trials are drawn at random and never stopped early; later ones are held against them."""
+    pruning: bool = True
+    """Whether a trial stops behind an epoch in which its best F1 so far is below the median of the others."""
+    changes: tuple[str, ...] = Field(default=(), alias="set")
+    """Settings of all trials as `key=value`."""
+    search: Annotated[dict[str, Range], BeforeValidator(_read_ranges), Field(min_length=1)]
+    """What each setting is chosen from, by its dotted key."""
+
+    @model_validator(mode="after")
+    def _check_files(self) -> Self:
+        if self.corpora is None and not (self.train and self.dev):
+            missing = "dev" if self.train else "train"
+            raise ValueError(f"{missing} is missing; legal are train and dev, or corpora")
+        if self.corpora is not None and (self.train or self.dev or self.documents != Limits()):
+            raise ValueError("corpora is given, so files and numbers of documents stand in that file alone")
+        if self.documents.test is not None:
+            raise ValueError("documents.test is given, but a search looks at train and dev alone")
+        return self
+
+    @model_validator(mode="after")
+    def _check_keys(self) -> Self:
+        fixed = {change.partition("=")[0].strip() for change in self.changes}
+        if _SEED in fixed | self.search.keys():
+            raise ValueError(
+                f"{_SEED} cannot be set or searched for: seed, beside recipe, is that of all trials"
+            )
+        if both := sorted(fixed & self.search.keys()):
+            raise ValueError(f"{both[0]!r} is in set and in search; legal is one of the two")
+        return self
+
+    def settings(self, chosen: Mapping[str, Any]) -> Settings:
+        """The settings of a trial, from the values that were chosen for it."""
+        together = load_corpora_file(self.corpora).changes if self.corpora is not None else []
+        picked = [f"{key}={value_text(value)}" for key, value in chosen.items()]
+        return load_settings(self.recipe, [*together, *self.changes, f"{_SEED}={self.seed}", *picked])
+
+
+def load_plan(path: Path) -> TuningPlan:
+    """The plan of a TOML file."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such plan; what stands in one, docs/tune.md tells") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not valid TOML: {error}") from None
+    return make_plan(values, str(path))
+
+
+def make_plan(values: dict[str, Any], where: str) -> TuningPlan:
+    """A plan from plain values; errors name the place. Both ends of every range are tried as a setting."""
+    try:
+        plan = TuningPlan.model_validate(values)
+    except ValidationError as error:
+        raise InputError(f"{where}: {_reasons(error, TuningPlan)}") from None
+    plan.settings({})
+    for key, given in plan.search.items():
+        for value in given.extremes():
+            try:
+                plan.settings({key: value})
+            except SettingsError as error:
+                raise SettingsError(f"{where}: search, {key} = {value_text(value)}: {error}") from None
+    return plan
+
+
+def _reasons(error: ValidationError, model: type[BaseModel]) -> str:
+    """All mistakes of a plan, or of a range in it, in words."""
+    return "; ".join(_explain(entry, model) for entry in error.errors())
+
+
+def _explain(error: Any, model: type[BaseModel]) -> str:
+    place = ".".join(str(part) for part in error["loc"])
+    message = str(error["msg"]).removeprefix("Value error, ")
+    if error["type"] == "missing":
+        return f"{place!r} is missing"
+    if error["type"] == "extra_forbidden":
+        fields = (Limits if place.startswith("documents.") else model).model_fields
+        legal = ", ".join(field.alias or name for name, field in fields.items())
+        return f"{place!r} is unknown; legal here are {legal}"
+    if error["type"] == "value_error":
+        # A check of our own, which says what it found.
+        return f"{place}: {message}" if place else message
+    return f"{place!r} is {error['input']!r}: {message}"

@@ -1,0 +1,292 @@
+"""A search from its plan to its files: trial after trial, trials.jsonl, best.toml and the best model."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from spanwright.corpora.files import read
+from spanwright.corpora.format import ReadingLog
+from spanwright.corpora.whole_files import whole_file
+from spanwright.errors import InputError, SettingsError
+from spanwright.evaluation import Scores
+from spanwright.settings import Settings
+from spanwright.text import Document
+from spanwright.training.corpora_file import load_corpora_file, read_splits
+from spanwright.training.loop import train
+from spanwright.training.setup import Setup, digest
+from spanwright.training.watcher import Silent, Watcher
+from spanwright.tuning.plan import TuningPlan
+from spanwright.tuning.study import Attempt, Study
+from spanwright.tuning.toml_text import document_text, value_text
+
+State = Literal["finished", "stopped", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a trial went."""
+
+    number: int
+    state: State
+    """`stopped`: it was pruned; `refused`: its settings cannot be trained together."""
+    f1: float | None
+    """Dev F1 of its model; of a trial that was stopped, the best it had come to."""
+    epochs: int
+    """How many were trained."""
+    seconds: float
+    """Of the last attempt, where a trial was interrupted."""
+    settings: dict[str, Any]
+    """What was chosen for it."""
+    reason: str = ""
+    """Why it was refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """A search that is done."""
+
+    folder: Path
+    outcomes: list[Outcome]
+    best: Outcome
+
+    @property
+    def model(self) -> Path:
+        """The model of the best trial."""
+        return trial_folder(self.folder, self.best.number) / "model"
+
+
+class TrialWatcher(Protocol):
+    """Receives the events of a search."""
+
+    def read(self, split: str, log: ReadingLog) -> None:
+        """The files of a split were read."""
+
+    def training(self, number: int, total: int, chosen: Mapping[str, Any]) -> AbstractContextManager[Watcher]:
+        """A trial begins, or goes on; watch its training."""
+
+    def tried(self, outcome: Outcome, outcomes: Sequence[Outcome]) -> None:
+        """A trial is over; `outcomes` are all so far."""
+
+
+class SilentSearch:
+    """Says nothing."""
+
+    def read(self, split: str, log: ReadingLog) -> None:
+        """Ignore."""
+
+    def training(self, number: int, total: int, chosen: Mapping[str, Any]) -> AbstractContextManager[Watcher]:
+        """Ignore."""
+        return nullcontext(Silent())
+
+    def tried(self, outcome: Outcome, outcomes: Sequence[Outcome]) -> None:
+        """Ignore."""
+
+
+class _StoppedError(Exception):
+    """Ends the training of a trial that is pruned."""
+
+
+class _Reporter:
+    """Hands the events of a training on, and tells the study the F1 behind each epoch."""
+
+    def __init__(self, inner: Watcher, attempt: Attempt) -> None:
+        self.inner = inner
+        self.attempt = attempt
+
+    def prepared(self, setup: Setup) -> None:
+        self.deciding = setup.data.deciding
+        self.inner.prepared(setup)
+
+    def warned(self, message: str) -> None:
+        self.inner.warned(message)
+
+    def progressed(self, *, epoch: int, share: float, loss: float, words_per_second: float) -> None:
+        self.inner.progressed(epoch=epoch, share=share, loss=loss, words_per_second=words_per_second)
+
+    def scored(self, *, epoch: int, scores: Mapping[str, Scores], best: bool) -> None:
+        self.inner.scored(epoch=epoch, scores=scores, best=best)
+        if self.attempt.report(epoch, self.f1(scores)):
+            raise _StoppedError
+
+    def f1(self, scores: Mapping[str, Scores]) -> float:
+        """The dev F1 that chooses a model: of several target corpora, the mean."""
+        found = [scores.get(name, scores["dev"]).micro.f1 for name in self.deciding]
+        return sum(found) / len(found)
+
+
+def tune(
+    plan: TuningPlan, *, out: str | Path, trials: int | None = None, watcher: TrialWatcher | None = None
+) -> Tuned:
+    """Try settings until there are `trials` (those of the plan unless given), and keep the best model.
+
+    Called again with the same plan, it goes on where it was, an interrupted trial from its last checkpoint. A
+    folder with the search of another plan is refused.
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise InputError("tune trains one trial after another in one process; start it without torchrun")
+    search = _Search(plan, Path(out), watcher or SilentSearch())
+    wanted = trials or plan.trials
+    while len(search.outcomes) < wanted:
+        search.attempt(wanted)
+    return search.result()
+
+
+class _Search:
+    """The state of a search between its trials."""
+
+    def __init__(self, plan: TuningPlan, folder: Path, watcher: TrialWatcher) -> None:
+        self.plan = plan
+        self.folder = folder
+        self.watcher = watcher
+        self.documents = _documents(plan, watcher)
+        _open_folder(folder, _identity(plan, self.documents))
+        self.study = Study(plan, folder / "study.jsonl")
+        self.outcomes = _read_outcomes(folder)
+
+    def attempt(self, wanted: int) -> None:
+        """Train one trial."""
+        attempt = self.study.next()
+        known = {outcome.number: outcome for outcome in self.outcomes}
+        if (before := known.get(attempt.number)) is not None:
+            # It ended, but the search did before the study knew.
+            self._tell(attempt, before)
+            return
+        with self.watcher.training(attempt.number, wanted, attempt.chosen) as inner:
+            outcome = self._trained(attempt, _Reporter(inner, attempt))
+        self.outcomes.append(outcome)
+        self._write()
+        self._tell(attempt, outcome)
+        self.watcher.tried(outcome, self.outcomes)
+
+    def _trained(self, attempt: Attempt, reporter: _Reporter) -> Outcome:
+        started, folder = time.perf_counter(), trial_folder(self.folder, attempt.number)
+        state: State = "finished"
+        f1, reason = None, ""
+        try:
+            result = train(
+                self.plan.settings(attempt.chosen),
+                train=self.documents["train"],
+                dev=self.documents["dev"],
+                out=folder,
+                resume=(folder / "settings.json").exists(),
+                watcher=reporter,
+            )
+            f1 = reporter.f1(result.scores)
+        except _StoppedError:
+            state, f1 = "stopped", max(attempt.reported.values())
+        except SettingsError as error:
+            state, reason = "refused", str(error)
+        seconds = round(time.perf_counter() - started, 1)
+        epochs = len(attempt.reported)
+        return Outcome(attempt.number, state, f1, epochs, seconds, dict(attempt.chosen), reason)
+
+    def _tell(self, attempt: Attempt, outcome: Outcome) -> None:
+        if outcome.state == "finished" and outcome.f1 is not None:
+            self.study.finished(attempt, outcome.f1)
+        elif outcome.state == "stopped":
+            self.study.stopped(attempt)
+        else:
+            self.study.refused(attempt)
+
+    def _write(self) -> None:
+        """Write all outcomes and the best settings, and remove what no longer serves anybody."""
+        with whole_file(self.folder / "trials.jsonl") as path:
+            path.write_text(
+                "".join(json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in self.outcomes)
+            )
+        best = best_of(self.outcomes)
+        if best is not None:
+            with whole_file(self.folder / "best.toml") as path:
+                path.write_text(_recipe(self.plan.settings(best.settings), best), encoding="utf-8")
+        for outcome in self.outcomes:
+            folder = trial_folder(self.folder, outcome.number)
+            shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+            if outcome is not best:
+                shutil.rmtree(folder / "model", ignore_errors=True)
+
+    def result(self) -> Tuned:
+        """The best of all trials."""
+        best = best_of(self.outcomes)
+        if best is None:
+            reasons = "; ".join(dict.fromkeys(outcome.reason for outcome in self.outcomes if outcome.reason))
+            raise InputError(f"{self.folder}: no trial came to its end: {reasons}")
+        return Tuned(self.folder, self.outcomes, best)
+
+
+def trial_folder(folder: Path, number: int) -> Path:
+    """The run folder of a trial."""
+    return folder / "trials" / f"{number:03d}"
+
+
+def best_of(outcomes: Sequence[Outcome]) -> Outcome | None:
+    """The finished trial with the best F1; of equals the first."""
+    done = [outcome for outcome in outcomes if outcome.state == "finished" and outcome.f1 is not None]
+    return max(done, key=lambda outcome: outcome.f1 or 0.0, default=None)
+
+
+def _documents(plan: TuningPlan, watcher: TrialWatcher) -> dict[str, list[Document]]:
+    splits: dict[str, list[Document]] = {"train": [], "dev": []}
+    if plan.corpora is not None:
+        for reading in read_splits(load_corpora_file(plan.corpora)):
+            # Test files of corpora are left alone: a search must not see them.
+            if reading.split in splits:
+                watcher.read(f"{reading.corpus}, {reading.split}", reading.log)
+                splits[reading.split] += reading.documents
+        return splits
+    for split, paths, limit in (
+        ("train", plan.train, plan.documents.train),
+        ("dev", plan.dev, plan.documents.dev),
+    ):
+        found = read(*paths or (), format=plan.format, options=plan.options)
+        watcher.read(split, found.log)
+        splits[split] = found.documents[:limit]
+    return splits
+
+
+def _identity(plan: TuningPlan, documents: Mapping[str, Sequence[Document]]) -> dict[str, Any]:
+    """What must stay the same while a search goes on; the number of trials may grow."""
+    kept = {"search", "startup_trials", "pruning", "seed"}
+    return {
+        **plan.model_dump(mode="json", include=kept),
+        "settings": plan.settings({}).model_dump(mode="json"),
+        "documents": {split: digest(found) for split, found in documents.items()},
+    }
+
+
+def _open_folder(folder: Path, values: dict[str, Any]) -> None:
+    """Write what identifies a search, or check that it is the same."""
+    path = folder / "plan.json"
+    if not path.exists():
+        with whole_file(path) as partial:
+            partial.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+        return
+    old = json.loads(path.read_text(encoding="utf-8"))
+    values = json.loads(json.dumps(values))
+    if changed := [key for key in values if old.get(key) != values[key]]:
+        raise InputError(
+            f"{folder}: a search of another plan is there: it differs in {', '.join(changed)}. Legal are the "
+            f"plan and documents that it was started with, or another --out"
+        )
+
+
+def _read_outcomes(folder: Path) -> list[Outcome]:
+    path = folder / "trials.jsonl"
+    if not path.exists():
+        return []
+    return [Outcome(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _recipe(settings: Settings, best: Outcome) -> str:
+    """The settings of the best trial as a recipe, complete in itself."""
+    chosen = "".join(f"#   {key} = {value_text(value)}\n" for key, value in best.settings.items())
+    values = settings.model_dump(mode="json", exclude_none=True)
+    head = f"# Trial {best.number}, with a dev F1 of {100 * (best.f1 or 0):.2f}. What was searched for:\n"
+    return f"{head}{chosen}\n{document_text(values)}"

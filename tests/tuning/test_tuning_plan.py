@@ -1,0 +1,167 @@
+"""Plans of searches: what they may say, and what they are told when they say something else."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwright.errors import InputError, SettingsError
+from spanwright.tuning import load_plan, make_plan
+from spanwright.tuning.ranges import Choice, NumberRange, flat_ranges
+from spanwright.tuning.toml_text import document_text, value_text
+
+RATE = "optimiser.learning_rates.encoder"
+FILES = {"train": "train.jsonl", "dev": "dev.jsonl"}
+
+
+def plan_of(search: dict[str, Any], **more: Any) -> Any:
+    return make_plan({"recipe": "plain", **FILES, "search": search, **more}, "plan.toml")
+
+
+def test_the_kind_of_a_range_follows_its_values() -> None:
+    search = {
+        RATE: {"low": 1e-5, "high": 5e-4, "log": True},
+        "training.accumulate": {"low": 1, "high": 4},
+        "representation.dropout": {"low": 0, "high": 0.5, "step": 0.1},
+        "encoder.pooling": ["max", "first"],
+    }
+    found = plan_of(search).search
+    assert [type(given) for given in found.values()] == [NumberRange, NumberRange, NumberRange, Choice]
+    assert [given.whole for given in found.values() if isinstance(given, NumberRange)] == [False, True, False]
+
+
+def test_keys_may_be_written_as_tables(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    head = 'recipe = "plain"\ntrain = "a.jsonl"\ndev = ["b.jsonl"]\n'
+    quoted = f'{head}[search]\n"{RATE}" = {{low = 1e-5, high = 1e-4}}\n'
+    path.write_text(quoted)
+    written = load_plan(path).search
+    path.write_text(f"{head}[search.optimiser.learning_rates]\nencoder = {{low = 1e-5, high = 1e-4}}\n")
+    assert load_plan(path).search == written == {RATE: NumberRange(low=1e-5, high=1e-4)}
+
+
+def test_values_that_were_chosen_go_over_the_fixed_settings() -> None:
+    plan = plan_of({RATE: [1e-5, 1e-4]}, set=["training.epochs=7"], seed=3)
+    settings = plan.settings({RATE: 1e-4})
+    assert settings.optimiser.learning_rates["encoder"] == 1e-4
+    assert (settings.training.epochs, settings.training.seed) == (7, 3)
+
+
+def test_whole_tables_and_lists_can_be_chosen() -> None:
+    transforms = [[], [{"kind": "feed-forward", "size": 8}]]
+    plan = plan_of({"transforms": transforms})
+    assert [len(plan.settings({"transforms": chosen}).transforms) for chosen in transforms] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        (
+            {"training.epoch": [1, 2]},
+            "search, training.epoch = 1: plain: unknown setting 'training.epoch'; legal",
+        ),
+        (
+            {"training.epochs": {"low": 0, "high": 3}},
+            "search, training.epochs = 0: plain: setting 'training.ep",
+        ),
+        ({"encoder.pooling": ["max", "median"]}, 'search, encoder.pooling = "median": plain: setting'),
+        (
+            {RATE: {"low": 2.0, "high": 1.0}},
+            f"the range of '{RATE}': low 2.0 lies above high 1.0; legal is low <",
+        ),
+        (
+            {RATE: {"low": 0.0, "high": 1.0, "log": True}},
+            "low is 0.0 with log = true; legal is a number above 0",
+        ),
+        ({RATE: {"low": 0.1, "high": 1.0, "step": 0.0}}, "step is 0.0; legal is a number above 0"),
+        ({RATE: {"low": 0.1, "high": 1.0, "step": 0.1, "log": True}}, "legal is one of the two"),
+        ({RATE: {"low": 0.1}}, f"the range of '{RATE}': 'high' is missing"),
+        ({RATE: {"low": "a", "high": 1}}, "'low.int' is 'a'"),
+        (
+            {RATE: {"low": 0.1, "high": 1.0, "steps": 2}},
+            "'steps' is unknown; legal here are low, high, step, log",
+        ),
+        ({RATE: []}, "the list is empty; legal is one value or more"),
+        ({RATE: [1, 1]}, "has a value twice; legal is each once"),
+        ({RATE: 0.1}, "0.1 is no range; legal are a list, such as [1, 2, 4], and a table, such as"),
+        ({}, "'search' is {}: "),
+        ({"training.seed": [1, 2]}, "training.seed cannot be set or searched for: seed, beside recipe, is"),
+    ],
+)
+def test_a_wrong_search_is_told_where_and_what_is_legal(search: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
+        plan_of(search)
+    assert str(caught.value).startswith("plan.toml: ")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"dev": None}, "dev is missing; legal are train and dev, or corpora"),
+        (
+            {"corpora": "c.toml"},
+            "corpora is given, so files and numbers of documents stand in that file alone",
+        ),
+        ({"trial": 3}, "'trial' is unknown; legal here are recipe, train, dev, corpora, format, "),
+        ({"documents": {"trian": 3}}, "'documents.trian' is unknown; legal here are train, dev, test"),
+        ({"documents": {"test": 3}}, "documents.test is given, but a search looks at train and dev alone"),
+        ({"trials": 0}, "'trials' is 0: "),
+        ({"set": [f"{RATE}=1e-4"]}, f"'{RATE}' is in set and in search; legal is one of the two"),
+        ({"set": ["training.seed=2"]}, "training.seed cannot be set"),
+    ],
+)
+def test_a_wrong_plan_is_told_where_and_what_is_legal(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        plan_of({RATE: [1e-5, 1e-4]}, **more)
+
+
+def test_a_fixed_setting_that_is_wrong_is_refused() -> None:
+    with pytest.raises(SettingsError, match=re.escape("unknown setting 'training.epoch'")):
+        plan_of({RATE: [1e-5]}, set=["training.epoch=1"])
+
+
+def test_a_plan_that_is_not_there_and_one_that_is_not_toml_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.toml: no such plan"):
+        load_plan(tmp_path / "none.toml")
+    (tmp_path / "plan.toml").write_text("recipe = ")
+    with pytest.raises(InputError, match=r"plan\.toml: not valid TOML"):
+        load_plan(tmp_path / "plan.toml")
+
+
+def test_tables_in_tables_become_dotted_keys() -> None:
+    assert flat_ranges({"a": {"b": {"low": 1, "high": 2}, "c": [1]}, "d.e": [2]}) == {
+        "a.b": {"low": 1, "high": 2},
+        "a.c": [1],
+        "d.e": [2],
+    }
+
+
+SCALARS = st.one_of(
+    st.booleans(),
+    st.integers(-(2**60), 2**60),
+    st.floats(allow_nan=False),
+    st.text(st.characters(exclude_categories=["Cs"])),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(
+    values=st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), VALUES, max_size=4)
+)
+def test_what_is_written_as_toml_is_read_again(values: dict[str, Any]) -> None:
+    assert tomllib.loads(document_text(values)) == values
+
+
+def test_none_has_no_text() -> None:
+    with pytest.raises(TypeError, match="None has no text in TOML"):
+        value_text(None)

@@ -43,6 +43,7 @@ from spanwright.training.objective import ObjectiveSettings
 from spanwright.training.optimiser import OptimiserSettings
 
 Auto = Literal["auto"]
+Precision = Literal["float32", "bf16"]
 
 
 class WindowSettings(BaseModel):
@@ -90,6 +91,8 @@ class TrainingSettings(BaseModel):
     """Epochs without a better dev F1, behind all phases, after which training stops; never when None."""
     checkpoint_steps: int | None = Field(default=None, ge=1)
     """Steps between checkpoints; only behind each epoch when None."""
+    precision: Precision = "float32"
+    """`bf16`: Transformer blocks compute in 16 bits while training; weights, losses and scores have 32."""
 
 
 class LabelSettings(BaseModel):

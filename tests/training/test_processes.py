@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +18,10 @@ from launching import Job, Told, run_alone, run_together
 
 import making
 import several
+import spanwright
 from spanwright import artifact
 from spanwright.batches.pieces import Integers
+from spanwright.corpora.files import write
 from spanwright.errors import InputError
 from spanwright.settings import Settings, load_settings
 from spanwright.training.journal import read_journal
@@ -24,7 +29,6 @@ from spanwright.training.processes import Processes, is_first_process, joined_pr
 
 TRAIN = making.documents(40)
 DEV = making.documents(8, prefix="dev")
-WITHOUT_DROPOUT = ("encoder.dropout=0.0", "representation.dropout=0.0")
 SHORT = ("training.epochs=2", "training.batch_windows=2")
 TOLERANCE = 1e-5
 
@@ -52,7 +56,7 @@ def same_losses(left: list[float], right: list[float]) -> None:
 
 
 def test_two_processes_have_the_losses_of_one_dropout_included(tiny_encoder: str, tmp_path: Path) -> None:
-    settings = making.settings(tiny_encoder, *SHORT, "training.accumulate=2", "training.epochs=3")
+    settings = making.settings(tiny_encoder, *SHORT, "training.accumulate=2")
     alone, (first, second) = both(job(settings, tmp_path / "run"), tmp_path)
     same_losses(alone.losses, first.losses)
     assert first.f1 == alone.f1
@@ -68,18 +72,19 @@ def test_two_processes_have_the_losses_of_one_dropout_included(tiny_encoder: str
 def test_batches_that_are_cut_for_two_processes_have_the_losses_of_whole_ones(
     tiny_encoder: str, tmp_path: Path
 ) -> None:
-    settings = making.settings(tiny_encoder, *SHORT, *WITHOUT_DROPOUT)
-    settings = load_settings_without_attention_dropout(settings, tiny_encoder, tmp_path)
+    changes = (*SHORT, "training.epochs=1", "representation.dropout=0.0")
+    settings = making.settings(without_dropout(tiny_encoder, tmp_path / "encoder"), *changes)
     alone, (first, _) = both(job(settings, tmp_path / "run"), tmp_path)
     same_losses(alone.losses, first.losses)
 
 
-def load_settings_without_attention_dropout(settings: Settings, encoder: str, folder: Path) -> Settings:
-    """The settings with a copy of the encoder whose configuration has no dropout at all."""
-    copy = Path(shutil.copytree(encoder, folder / "encoder"))
-    config = (copy / "config.json").read_text().replace('_prob": 0.1', '_prob": 0.0')
-    (copy / "config.json").write_text(config)
-    return settings.model_copy(update={"encoder": settings.encoder.model_copy(update={"name": str(copy)})})
+def without_dropout(encoder: str, folder: Path) -> str:
+    """A copy of the encoder whose configuration has no dropout, neither of states nor of attention."""
+    copy = Path(shutil.copytree(encoder, folder))
+    config = json.loads((copy / "config.json").read_text())
+    config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    (copy / "config.json").write_text(json.dumps(config))
+    return str(copy)
 
 
 def test_several_corpora_have_the_losses_of_one_process(tiny_encoder: str, tmp_path: Path) -> None:
@@ -104,7 +109,13 @@ def test_phases_have_the_losses_and_the_weights_of_one_process(tiny_encoder: str
         torch.testing.assert_close(two[name], tensor, atol=1e-4, rtol=1e-3, msg=name)
 
 
-@pytest.mark.parametrize("counts", [(2, 1), (1, 2)], ids=["two-then-one", "one-then-two"])
+@pytest.mark.parametrize(
+    "counts",
+    [
+        pytest.param((2, 1), id="two-then-one"),
+        pytest.param((1, 2), id="one-then-two", marks=pytest.mark.slow),
+    ],
+)
 def test_a_run_goes_on_in_another_number_of_processes(
     tiny_encoder: str, tmp_path: Path, counts: tuple[int, int]
 ) -> None:
@@ -203,3 +214,36 @@ def test_an_environment_that_lacks_something_is_refused(monkeypatch: pytest.Monk
         InputError, match=r"WORLD_SIZE is 2, but RANK, .* start several\s+processes with torchr"
     ):
         joined_processes().__enter__()
+
+
+def torchrun(*arguments: str) -> subprocess.CompletedProcess[str]:
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "spanwright"]
+    return subprocess.run(
+        [sys.executable, *launcher, *arguments], capture_output=True, text=True, timeout=250
+    )
+
+
+@pytest.mark.slow
+def test_torchrun_trains_by_the_command_and_resumes_by_it(tiny_encoder: str, tmp_path: Path) -> None:
+    """One process shows and writes; in the end the run is that of one process."""
+    write(TRAIN, tmp_path / "train.jsonl")
+    write(DEV, tmp_path / "dev.jsonl")
+    changes = [f"encoder.name={tiny_encoder}", *making.SMALL, "training.epochs=1", "training.accumulate=2"]
+    settings = [part for change in changes for part in ("--set", change)]
+    files = ["--train", str(tmp_path / "train.jsonl"), "--dev", str(tmp_path / "dev.jsonl")]
+    done = torchrun("train", "plain", *files, "--out", str(tmp_path / "run"), *settings)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("epoch 1: dev precision") == 1
+    assert done.stdout.count("dev: ") == 1
+    again = torchrun("train", "plain", *files, "--out", str(tmp_path / "run"), *settings)
+    assert again.returncode != 0
+    assert again.stderr.count("error: ") == 1 and "a run is there already" in again.stderr
+    resumed = torchrun("train", "plain", *files, "--out", str(tmp_path / "run"), *settings, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    alone = run_alone(job(load_settings("plain", changes), tmp_path / "alone"))
+    assert json.loads((tmp_path / "run" / "scores.json").read_text())["dev"]["micro"]["f1"] == alone.f1[-1]
+
+
+def test_the_package_is_a_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "spanwright", "--version"], capture_output=True, text=True)
+    assert done.stdout == f"spanwright {spanwright.__version__}\n"

@@ -216,8 +216,21 @@ def test_settings_that_do_not_go_together_cost_a_trial_and_not_the_search(
     assert refused and all(outcome.settings[DROPOUT] == 0.1 for outcome in refused)
     assert {outcome.reason for outcome in refused} == {"too dry"}
     assert found.best.settings[DROPOUT] != 0.1
-    with pytest.raises(InputError, match="no trial came to its end: too dry"):
-        tune(plan_of(files, trials=2, search={DROPOUT: [0.1]}), out=tmp_path / "none")
+
+
+def test_a_search_whose_first_trials_are_all_refused_ends_with_the_reason(
+    files: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[Settings] = []
+
+    def refusing(settings: Settings, **_: Any) -> None:
+        asked.append(settings)
+        raise SettingsError("no such role")
+
+    monkeypatch.setattr(search, "train", refusing)
+    with pytest.raises(InputError, match="no trial came to its end: no such role"):
+        tune(plan_of(files, trials=9, startup_trials=2), out=tmp_path / "out")
+    assert len(asked) == 2
 
 
 def test_a_search_does_not_run_in_several_processes(

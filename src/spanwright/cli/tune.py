@@ -95,7 +95,8 @@ class TuningView:
 def trials_table(outcomes: Sequence[Outcome], best: Outcome) -> Table:
     """All trials, the best first."""
     keys = list(best.settings)
-    table = Table("trial", "", "dev F1", "epochs", *map(Text, keys), title="trials", title_justify="left")
+    # A key may hold square brackets only if it is misspelt, and then no trial would have begun.
+    table = Table("trial", "", "dev F1", "epochs", *keys, title="trials", title_justify="left")
     for outcome in sorted(outcomes, key=lambda each: (each is not best, -(each.f1 or 0.0))):
         chosen = (_short(outcome.settings.get(key)) for key in keys)
         state = "best" if outcome is best else outcome.state

@@ -28,6 +28,7 @@ from spanwright.predicting.shard_tagging import Counts, ShardResult
 from spanwright.predicting.shards import Group, GroupEnd
 
 _SHOWN_DIFFERENCES = 5
+_LOST = "its worker was lost every time, as happens when memory runs out; the next run tries it again"
 
 
 class JobError(SpanwrightError):
@@ -62,8 +63,8 @@ class JobFolder:
         record = {"shards": len(end.sizes), "notes": end.notes}
         _write_durably(self._group_records / f"{end.group}.json", _json(record))
 
-    def conclude(self, groups: Sequence[Group], lost: Mapping[str, tuple[int, str]]) -> Counts:
-        """Write problems and summary from the records; `lost` has documents and reason of each lost shard."""
+    def conclude(self, groups: Sequence[Group], lost: Mapping[str, int]) -> Counts:
+        """Write problems and summary from the records; `lost` has the documents of each lost shard."""
         counts = Counts()
         problems = self.path / "problems.jsonl"
         with _told_as_job_error(problems), whole_file(problems) as partial:
@@ -86,14 +87,11 @@ class JobFolder:
         _write_durably(self.path / "summary.json", _json(summary))
         return counts
 
-    def _told(
-        self, name: str, lost: Mapping[str, tuple[int, str]]
-    ) -> tuple[Counts, Iterable[dict[str, Any]]]:
+    def _told(self, name: str, lost: Mapping[str, int]) -> tuple[Counts, Iterable[dict[str, Any]]]:
         """Counts and problems of a shard."""
         if name in lost:
-            documents, reason = lost[name]
-            problem = {"shard": name, "documents": documents, "reason": reason}
-            return Counts(read=documents, lost=documents, problems=1), [problem]
+            problem = {"shard": name, "documents": lost[name], "reason": _LOST}
+            return Counts(read=lost[name], lost=lost[name], problems=1), [problem]
         record = _read_json(self._shard_records / f"{name}.json")
         return Counts(**record["counts"]), record["problems"]
 

@@ -30,13 +30,16 @@ _MODEL_FILES = ("*.json", "*.safetensors")
 _GRAPHS = "*.onnx"
 
 
+RETRIES = 2
+"""How often a shard whose worker was lost is tried again, each time by a new process."""
+
+
 @dataclass(frozen=True, slots=True)
 class LostShard:
     """A shard that took its worker down each time it was tried."""
 
     name: str
     documents: int
-    reason: str
 
 
 Event = ShardResult | LostShard | GroupEnd
@@ -106,13 +109,14 @@ def run_job(job: Job, folder: Path, engine: Engine, watcher: Watcher | None = No
             "inputs: a file is named twice; legal is once, as its documents would be tagged twice"
         )
     groups = plan_groups(job.inputs, job.reading.group_bytes)
-    with open_folder(folder, job.identity(), format.suffixes[0]) as store:
+    suffix = next(iter(format.suffixes), f".{format.name}")
+    with open_folder(folder, job.identity(), suffix) as store:
         finished = store.finished_shards()
         run = _Run(store, groups, finished, watcher)
         with closing(engine.run(job, run.unfinished_groups, finished)) as events:
             for event in events:
                 run.take(event)
-        lost = {shard.name: (shard.documents, shard.reason) for shard in run.lost}
+        lost = {shard.name: shard.documents for shard in run.lost}
         counts = store.conclude(groups, lost)
     return Outcome(counts, tuple(lost), len(finished))
 

@@ -22,12 +22,10 @@ from typing import Self
 
 from spanwright.errors import InputError, SpanwrightError
 from spanwright.predicting.job_folder import JobError
-from spanwright.predicting.jobs import Events, Job, LostShard
+from spanwright.predicting.jobs import RETRIES, Events, Job, LostShard
 from spanwright.predicting.shard_tagging import Loader, ShardResult, Tagging, load_tagger, tag_shard
 from spanwright.predicting.shards import Group, GroupEnd, Shard, unfinished
 
-RETRIES = 2
-"""How often a shard whose worker was lost is tried again, each time by a new process."""
 _FAILED_STARTS = 3
 
 
@@ -92,8 +90,7 @@ def _again(worker: _Worker, waiting: deque[_Attempt]) -> Iterator[LostShard]:
     if attempt.losses <= RETRIES:
         waiting.appendleft(attempt)
     else:
-        reason = f"its worker process was lost {attempt.losses} times, at last with {worker.ending}"
-        yield LostShard(attempt.shard.name, len(attempt.shard.documents), reason)
+        yield LostShard(attempt.shard.name, len(attempt.shard.documents))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ from typing import Any
 
 from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.predicting.job_folder import JobError
-from spanwright.predicting.jobs import Events, Job, LostShard
-from spanwright.predicting.local_engine import RETRIES
+from spanwright.predicting.jobs import RETRIES, Events, Job, LostShard
 from spanwright.predicting.shard_tagging import Loader, ShardResult, Tagging, load_tagger, tag_shard
 from spanwright.predicting.shards import Group, GroupEnd, Reading, Shard, unfinished
 
@@ -49,8 +48,7 @@ class RayEngine:
         sizes: dict[str, tuple[int, ...]] = {}
         wanted = (self._processes or 0) * (job.tagging.threads or 1)
         with _connected(ray, self._address, wanted), _block_for_each_shard(ray):
-            for row in self._dataset(ray, job, groups, finished).iter_rows():
-                item: ShardResult | GroupEnd | _Stop = row["item"]
+            for item in _items(ray, self._dataset(ray, job, groups, finished)):
                 if isinstance(item, _Stop):
                     raise InputError(item.reason) if item.is_input else JobError(item.reason)
                 if isinstance(item, ShardResult):
@@ -77,6 +75,16 @@ class RayEngine:
             max_restarts=-1,
             max_task_retries=RETRIES,
         )
+
+
+def _items(ray: Any, dataset: Any) -> Iterator[ShardResult | GroupEnd | _Stop]:
+    """What comes out of a `ray.data.Dataset`; an end of Ray itself is an end of the job."""
+    try:
+        for row in dataset.iter_rows():
+            yield row["item"]
+    except ray.exceptions.RayError as error:
+        reason = " ".join(str(error).split())
+        raise JobError(f"Ray had to stop: {reason:.300}. What is finished is kept") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +144,6 @@ def _lost(
     groups: Sequence[Group], sizes: dict[str, tuple[int, ...]], tagged: AbstractSet[str]
 ) -> Iterator[LostShard]:
     """What was to come and has not: Ray has given it up after as many losses."""
-    reason = f"its actor was lost {RETRIES + 1} times, or failed otherwise; the log of Ray tells more"
     for group in groups:
         if group.name not in sizes:
             raise JobError(
@@ -145,7 +152,7 @@ def _lost(
             )
         for number, documents in enumerate(sizes[group.name]):
             if (name := f"{group.name}-{number:05}") not in tagged:
-                yield LostShard(name, documents, reason)
+                yield LostShard(name, documents)
 
 
 @contextmanager
@@ -160,9 +167,10 @@ def _connected(ray: Any, address: str | None, processors: int) -> Iterator[None]
         ray.init(
             address=address, log_to_driver=False, logging_level=logging.WARNING, **(own if is_own else {})
         )
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except Exception as error:  # of many classes, some of them no others' base
+        place = "on this machine" if is_own else f"at {address or os.environ['RAY_ADDRESS']}"
         reason = " ".join(str(error).split())
-        raise InputError(f"--address {address}: no Ray cluster can be reached there: {reason:.200}") from None
+        raise JobError(f"no Ray cluster can be used {place}: {reason:.200}") from error
     try:
         yield
     finally:

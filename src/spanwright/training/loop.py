@@ -6,6 +6,7 @@ import json
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from spanwright.training.objective import check_roles, check_terms, still_at, to
 from spanwright.training.optimiser import make_optimiser, rate_factor, set_rates
 from spanwright.training.processes import Part, Processes, check_same, joined_processes, parts_of
 from spanwright.training.pruning import pruning_report
-from spanwright.training.runtime import flushed_denormals, seed_draws
+from spanwright.training.runtime import check_bf16, flushed_denormals, seed_draws, transformers_in_bf16
 from spanwright.training.setup import Documents, Setup, provenance, set_up
 from spanwright.training.thresholds import tune_thresholds
 from spanwright.training.watcher import Silent, Watcher
@@ -102,6 +103,9 @@ class _Run:
         self.lengths = window_lengths(
             setup.train.windows, setup.train.documents, setup.model.pieces.special_count
         )
+        self._in_bf16 = self.settings.training.precision == "bf16"
+        if self._in_bf16:
+            check_bf16(processes.device)
         check_terms(self.settings.objective, self.network.terms)
         check_roles(self.settings.objective, set(self.roles))
 
@@ -198,8 +202,10 @@ class _Run:
         """Add the gradients of a part to those that are there; its share of the loss, and its words."""
         batch = self.setup.batch(part.positions, part.draw).to(self.network.device)
         seed_draws(part.draw)
+        with transformers_in_bf16(self.network) if self._in_bf16 else nullcontext():
+            losses = self.network.losses(batch, weights)
         # By its share of the windows, so that a group is as good as one large batch.
-        loss = total(self.network.losses(batch, weights), weights) * part.share
+        loss = total(losses, weights) * part.share
         torch.autograd.backward(loss)
         return loss.item(), int(batch.word_counts.sum())
 

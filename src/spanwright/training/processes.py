@@ -22,6 +22,7 @@ from torch import nn
 
 from spanwright.batches.pieces import Integers
 from spanwright.errors import InputError, SpanwrightError
+from spanwright.training.runtime import shared_threads
 
 _STEP_TIME = timedelta(minutes=30)
 """How long a process waits for the others' gradients; one that is lost must not stop the rest for ever."""
@@ -151,7 +152,7 @@ def _sum_flat(parameters: Sequence[nn.Parameter]) -> None:
     flat = torch.cat([*rows, rows[0].new_tensor(present)])
     dist.all_reduce(flat)
     sizes = [parameter.numel() for parameter in parameters]
-    *summed, counts = flat.split([*sizes, len(sizes)])
+    *summed, counts = torch.split(flat, [*sizes, len(sizes)])
     for parameter, gradient, count in zip(parameters, summed, counts.tolist(), strict=True):
         parameter.grad = gradient.view_as(parameter) if count else None
 
@@ -180,7 +181,8 @@ def joined_processes() -> Iterator[Processes]:
     dist.init_process_group(backend, timeout=_STEP_TIME)
     try:
         waiting = dist.new_group(backend="gloo", timeout=_WORK_TIME)
-        yield Processes(dist.get_rank(), dist.get_world_size(), device, waiting)
+        with shared_threads(int(os.environ.get("LOCAL_WORLD_SIZE", "1"))):
+            yield Processes(dist.get_rank(), dist.get_world_size(), device, waiting)
     finally:
         dist.destroy_process_group()
 

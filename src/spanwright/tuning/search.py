@@ -134,7 +134,7 @@ def tune(
         raise InputError("tune trains one trial after another in one process; start it without torchrun")
     search = _Search(plan, Path(out), watcher or SilentSearch())
     wanted = trials or plan.trials
-    while len(search.outcomes) < wanted:
+    while len(search.outcomes) < wanted and not search.hopeless:
         search.attempt(wanted)
     return search.result()
 
@@ -150,6 +150,12 @@ class _Search:
         _open_folder(folder, _identity(plan, self.documents))
         self.study = Study(plan, folder / "study.jsonl")
         self.outcomes = _read_outcomes(folder)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether all of the first trials were refused: then it is not the choice that is wrong."""
+        states = {outcome.state for outcome in self.outcomes}
+        return len(self.outcomes) >= self.plan.startup_trials and states == {"refused"}
 
     def attempt(self, wanted: int) -> None:
         """Train one trial."""

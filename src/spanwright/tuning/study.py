@@ -61,11 +61,10 @@ class Study:
         )
         self._begin_interrupted_anew()
 
-    def _pruner(self) -> optuna.pruners.BasePruner:
-        pruners = self._optuna.pruners
+    def _pruner(self) -> Any:
         if not self.plan.pruning:
-            return pruners.NopPruner()
-        return pruners.MedianPruner(n_startup_trials=self.plan.startup_trials)
+            return self._optuna.pruners.NopPruner()
+        return self._optuna.pruners.MedianPruner(n_startup_trials=self.plan.startup_trials)
 
     def _begin_interrupted_anew(self) -> None:
         """Give up trials that nobody works on any more, and put them in the queue again."""

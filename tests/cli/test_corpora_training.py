@@ -12,10 +12,13 @@ from running import Outcome, run
 
 import several
 from spanwright.comparing import SilentComparison, make_plan
-from spanwright.comparing.runs import Run, plan_runs
+from spanwright.comparing.results import ATTRIBUTES, analyse
+from spanwright.comparing.runs import Run, perform, plan_runs
 from spanwright.corpora.files import read, write
 from spanwright.errors import InputError
 from spanwright.predicting.tagger import load
+from spanwright.text import Document
+from spanwright.training.watcher import Silent
 
 FILES_BESIDE = "together is given, so files, formats and numbers of documents are told there"
 DEV = several.split("dev", Alpha=3, Beta=2)
@@ -314,6 +317,22 @@ def test_the_runs_of_a_plan_are_compared_on_the_target(
     assert {document.corpus for document in planned.corpus.split("test")} == {"Alpha"}
     assert {document.corpus for document in planned.corpus.split("dev")} == {"Alpha"}
     assert seen[0] == ("Gamma", "train") and len(seen) == 8
+
+
+def test_a_comparison_counts_the_entities_of_the_target_alone(
+    folder: Path, tiny_encoder: str, tmp_path: Path
+) -> None:
+    plan = plan_of(folder, tiny_encoder, set=["training.epochs=1"])
+    (planned,) = plan_runs(plan, tmp_path, SilentComparison())
+    perform(planned, Silent())
+    outcome = analyse(planned, heat_map_split="dev")
+    assert outcome.scores.micro.gold == _entities(TEST, "Alpha")
+    widths = [found.gold for (name, _), found in outcome.buckets.items() if name == ATTRIBUTES[0]]
+    assert sum(widths) == _entities(DEV, "Alpha")
+
+
+def _entities(documents: list[Document], corpus: str) -> int:
+    return sum(len(document.entities) for document in documents if document.corpus == corpus)
 
 
 @pytest.mark.parametrize(

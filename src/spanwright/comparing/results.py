@@ -185,10 +185,10 @@ class Results:
 
 def analyse(run: Run, heat_map_split: Split) -> Outcome:
     """Score the predictions of a finished run."""
-    comparison = compare_documents(run.corpus.test, predictions(run, "test"))
+    comparison = compare_documents(run.corpus.split("test"), predictions(run, "test"))
     for_map = comparison
     if heat_map_split == "dev":
-        for_map = compare_documents(run.corpus.dev, predictions(run, "dev"))
+        for_map = compare_documents(run.corpus.split("dev"), predictions(run, "dev"))
     found = break_down(for_map, run.corpus.learnt).attributes
     mistakes: Mistakes = find_mistakes(comparison)
     return Outcome(

@@ -1,8 +1,7 @@
 """SpanMarker, as a side of the comparison.
 
-It gets words, in batches of 32. Windows have 256 pieces and 128 pairs of markers, and spans up to 8 words, as in
-the examples of its documentation. It pads every window to its full length, so the order of sentences does not
-matter.
+It gets words, in batches of 32. Windows have 256 pieces and 128 pairs of markers, and spans up to 8 words, as
+in the examples of its documentation. It pads every window to its full length, so sorting would save nothing.
 
 The encoder has its real weights; the classifier on top is untrained. What a pass costs does not depend on the
 weights, except for the entities that are put together: the bias of the label `O` is set so that there are

@@ -23,7 +23,7 @@ Tag = Callable[[Sentences], int]
 """Tags sentences, which are lists of words, and tells how many entities it found."""
 Start = Callable[[argparse.Namespace, "Corpus"], Tag]
 
-_SETTLING_SENTENCES = 16
+_SETTLING_SENTENCES = 48
 _SETTLING_STEPS = 12
 
 

@@ -41,11 +41,11 @@ def main() -> None:
     arguments = _parser().parse_args()
     about = {**machine(), "threads": arguments.threads}
     with contextlib.ExitStack() as stack:
-        ours = stack.enter_context(_side(sys.executable, "ours.py", arguments, "--recipe", arguments.recipe))
         peers = {
             peer: stack.enter_context(_side(_python(arguments, peer), SCRIPTS[peer.name], arguments))
             for peer in arguments.peers
         }
+        ours = stack.enter_context(_side(sys.executable, "ours.py", arguments, "--recipe", arguments.recipe))
         turns = take_turns(ours, peers, arguments.rounds)
         result = {
             "command": " ".join(["python", "benchmarks/peers/tagging.py", *sys.argv[1:]]),
@@ -160,7 +160,10 @@ def _peer(text: str) -> Peer:
 
 
 def _python(arguments: argparse.Namespace, peer: Peer) -> str:
-    return str(arguments.environments / peer.name / "bin" / "python")
+    python: Path = arguments.environments / peer.name / "bin" / "python"
+    if not python.exists():
+        sys.exit(f"{python}: no such file; make it with: sh benchmarks/peers/environments.sh FOLDER")
+    return str(python)
 
 
 def _side(python: str, script: str, arguments: argparse.Namespace, *more: str) -> contextlib.closing[Side]:

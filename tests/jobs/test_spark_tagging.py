@@ -20,6 +20,7 @@ from spanwright.integrations.spark import SCHEMA, tagging
 from spanwright.predicting.tagger import load
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 DOCUMENTS = making.documents(30)
 
 Found = list[tuple[Any, ...]]
@@ -107,7 +108,7 @@ def test_spark_gives_the_same_entities(
     rows = [(document.id, document.text) for document in DOCUMENTS]
     texts = session.createDataFrame(rows, "id string, text string").repartition(3)
     texts.mapInArrow(tagging(model), SCHEMA).write.parquet(str(tmp_path / "tagged"))
-    answer = found(pyarrow.parquet.read_table(tmp_path / "tagged").to_pylist())
+    answer = found(parquet.read_table(tmp_path / "tagged").to_pylist())
     assert answer.keys() == expected.keys()
     for id, entities in expected.items():
         assert [each[:3] for each in answer[id]] == [each[:3] for each in entities]

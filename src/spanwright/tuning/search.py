@@ -8,59 +8,31 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from spanwright.corpora.files import read
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.whole_files import whole_file
 from spanwright.errors import InputError, SettingsError
 from spanwright.evaluation import Scores
-from spanwright.settings import Settings
 from spanwright.text import Document
 from spanwright.training.corpora_file import load_corpora_file, read_splits
 from spanwright.training.loop import train
 from spanwright.training.setup import Setup, digest
 from spanwright.training.watcher import Silent, Watcher
+from spanwright.tuning.outcomes import (
+    Outcome,
+    State,
+    Tuned,
+    best_of,
+    read_outcomes,
+    trial_folder,
+    write_outcomes,
+    write_recipe,
+)
 from spanwright.tuning.plan import TuningPlan
 from spanwright.tuning.study import Attempt, Study
-from spanwright.tuning.toml_text import document_text, value_text
-
-State = Literal["finished", "stopped", "refused"]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a trial went."""
-
-    number: int
-    state: State
-    """`stopped`: it was pruned; `refused`: its settings cannot be trained together."""
-    f1: float | None
-    """Dev F1 of its model; of a trial that was stopped, the best it had come to."""
-    epochs: int
-    """How many were trained."""
-    seconds: float
-    """Of the last attempt, where a trial was interrupted."""
-    settings: dict[str, Any]
-    """What was chosen for it."""
-    reason: str = ""
-    """Why it was refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tuned:
-    """A search that is done."""
-
-    folder: Path
-    outcomes: list[Outcome]
-    best: Outcome
-
-    @property
-    def model(self) -> Path:
-        """The model of the best trial."""
-        return trial_folder(self.folder, self.best.number) / "model"
 
 
 class TrialWatcher(Protocol):
@@ -149,7 +121,7 @@ class _Search:
         self.documents = _documents(plan, watcher)
         _open_folder(folder, _identity(plan, self.documents))
         self.study = Study(plan, folder / "study.jsonl")
-        self.outcomes = _read_outcomes(folder)
+        self.outcomes = read_outcomes(folder)
 
     @property
     def hopeless(self) -> bool:
@@ -204,14 +176,10 @@ class _Search:
 
     def _write(self) -> None:
         """Write all outcomes and the best settings, and remove what no longer serves anybody."""
-        with whole_file(self.folder / "trials.jsonl") as path:
-            path.write_text(
-                "".join(json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in self.outcomes)
-            )
         best = best_of(self.outcomes)
+        write_outcomes(self.folder, self.outcomes)
         if best is not None:
-            with whole_file(self.folder / "best.toml") as path:
-                path.write_text(_recipe(self.plan.settings(best.settings), best), encoding="utf-8")
+            write_recipe(self.folder, self.plan.settings(best.settings), best)
         for outcome in self.outcomes:
             folder = trial_folder(self.folder, outcome.number)
             shutil.rmtree(folder / "checkpoints", ignore_errors=True)
@@ -225,17 +193,6 @@ class _Search:
             reasons = "; ".join(dict.fromkeys(outcome.reason for outcome in self.outcomes if outcome.reason))
             raise InputError(f"{self.folder}: no trial came to its end: {reasons}")
         return Tuned(self.folder, self.outcomes, best)
-
-
-def trial_folder(folder: Path, number: int) -> Path:
-    """The run folder of a trial."""
-    return folder / "trials" / f"{number:03d}"
-
-
-def best_of(outcomes: Sequence[Outcome]) -> Outcome | None:
-    """The finished trial with the best F1; of equals the first."""
-    done = [outcome for outcome in outcomes if outcome.state == "finished" and outcome.f1 is not None]
-    return max(done, key=lambda outcome: outcome.f1 or 0.0, default=None)
 
 
 def _documents(plan: TuningPlan, watcher: TrialWatcher) -> dict[str, list[Document]]:
@@ -281,18 +238,3 @@ def _open_folder(folder: Path, values: dict[str, Any]) -> None:
             f"{folder}: a search of another plan is there: it differs in {', '.join(changed)}. Legal are the "
             f"plan and documents that it was started with, or another --out"
         )
-
-
-def _read_outcomes(folder: Path) -> list[Outcome]:
-    path = folder / "trials.jsonl"
-    if not path.exists():
-        return []
-    return [Outcome(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def _recipe(settings: Settings, best: Outcome) -> str:
-    """The settings of the best trial as a recipe, complete in itself."""
-    chosen = "".join(f"#   {key} = {value_text(value)}\n" for key, value in best.settings.items())
-    values = settings.model_dump(mode="json", exclude_none=True)
-    head = f"# Trial {best.number}, with a dev F1 of {100 * (best.f1 or 0):.2f}. What was searched for:\n"
-    return f"{head}{chosen}\n{document_text(values)}"

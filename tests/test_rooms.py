@@ -66,9 +66,7 @@ RULES = {
         "numpy pydantic rich torch",
         later_packages=True,
     ),
-    "tuning": rule(
-        "text errors corpora evaluation settings training", "numpy pydantic", later_packages=True
-    ),
+    "tuning": rule("text errors corpora evaluation settings training", "numpy pydantic", later_packages=True),
     "perturbing": rule("text errors"),
     "reporting": rule("text errors corpora evaluation", "numpy", later_packages=True),
     "analysis": rule(

@@ -26,7 +26,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from machine import machine
 from spanwright.parts.backbone import default_folder
 
-SCRIPTS = {"token": "peer_token.py", "gliner": "peer_gliner.py", "spanmarker": "peer_span_marker.py"}
+SIDES = {
+    "token": ("token", "peer_token.py"),
+    "gliner": ("gliner", "peer_gliner.py"),
+    "gliner-sorted": ("gliner", "peer_gliner.py", "--sorted"),
+    "spanmarker": ("spanmarker", "peer_span_marker.py"),
+}
+"""The environment of each peer, its script, and options of that."""
 
 
 class Peer(NamedTuple):
@@ -42,10 +48,10 @@ def main() -> None:
     about = {**machine(), "threads": arguments.threads}
     with contextlib.ExitStack() as stack:
         peers = {
-            peer: stack.enter_context(_side(_python(arguments, peer), SCRIPTS[peer.name], arguments))
+            peer: stack.enter_context(_side(_python(arguments, peer), arguments, *SIDES[peer.name][1:]))
             for peer in arguments.peers
         }
-        ours = stack.enter_context(_side(sys.executable, "ours.py", arguments, "--recipe", arguments.recipe))
+        ours = stack.enter_context(_side(sys.executable, arguments, "ours.py", "--recipe", arguments.recipe))
         turns = take_turns(ours, peers, arguments.rounds)
         result = {
             "command": " ".join(["python", "benchmarks/peers/tagging.py", *sys.argv[1:]]),
@@ -144,7 +150,7 @@ def _parser() -> argparse.ArgumentParser:
         type=_peer,
         default=[Peer("token", None), Peer("gliner", None), Peer("spanmarker", 100)],
         metavar="NAME[=SENTENCES]",
-        help=f"of {', '.join(SCRIPTS)}; slow ones may get the first sentences only",
+        help=f"of {', '.join(SIDES)}; slow ones may get the first sentences only",
     )
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of torch on each side")
@@ -154,19 +160,19 @@ def _parser() -> argparse.ArgumentParser:
 
 def _peer(text: str) -> Peer:
     name, _, sentences = text.partition("=")
-    if name not in SCRIPTS:
-        raise argparse.ArgumentTypeError(f"unknown peer {name!r}; legal are {', '.join(SCRIPTS)}")
+    if name not in SIDES:
+        raise argparse.ArgumentTypeError(f"unknown peer {name!r}; legal are {', '.join(SIDES)}")
     return Peer(name, int(sentences) if sentences else None)
 
 
 def _python(arguments: argparse.Namespace, peer: Peer) -> str:
-    python: Path = arguments.environments / peer.name / "bin" / "python"
+    python: Path = arguments.environments / SIDES[peer.name][0] / "bin" / "python"
     if not python.exists():
         sys.exit(f"{python}: no such file; make it with: sh benchmarks/peers/environments.sh FOLDER")
     return str(python)
 
 
-def _side(python: str, script: str, arguments: argparse.Namespace, *more: str) -> contextlib.closing[Side]:
+def _side(python: str, arguments: argparse.Namespace, script: str, *more: str) -> contextlib.closing[Side]:
     """A side that was started and is ready."""
     command = [python, str(Path(__file__).with_name(script)), "--corpora", str(arguments.corpora)]
     environment = {name: str(arguments.threads) for name in ("OMP_NUM_THREADS", "RAYON_NUM_THREADS")}

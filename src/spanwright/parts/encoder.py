@@ -79,7 +79,7 @@ class Encoder(nn.Module):
     def forward(self, batch: Batch) -> WordStates:
         """Word states of a batch."""
         more = {"output_hidden_states": True} if self.depth else {}
-        output = self.backbone(**self._pieces(batch), attention_mask=batch.piece_mask.long(), **more)
+        output = self.backbone(**self.pieces(batch), attention_mask=batch.piece_mask.long(), **more)
         hidden: Tensor = output.last_hidden_state
         start, end = self._word_states(hidden, batch)
         # The last of all states is that behind the top block.
@@ -87,7 +87,7 @@ class Encoder(nn.Module):
         layers = tuple(self._word_states(states, batch)[0] for states in inputs)
         return WordStates(start, end, anchor=hidden[:, 0], layers=layers)
 
-    def _pieces(self, batch: Batch) -> dict[str, Tensor]:
+    def pieces(self, batch: Batch) -> dict[str, Tensor]:
         """What the backbone reads: ids of pieces or, with vectors of corpora among them, embeddings."""
         if self.corpora is None:
             return {"input_ids": batch.piece_ids}

@@ -18,13 +18,16 @@ from typing import Any
 import torch
 
 from spanwright import artifact
+from spanwright.batches.batch import Batch
 from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.parts.encoder import Encoder
 from spanwright.predicting.first_pieces import take_first_pieces_apart
 from spanwright.predicting.graphs import ENCODER, Exportable, exportable
 from spanwright.predicting.integers import approximate_activations, quantise_products
 from spanwright.predicting.onnx_files import LARGEST, WEIGHTS, digest, file_name
+from spanwright.predicting.runtimes import random_documents
 from spanwright.predicting.tables import quantise_tables
+from spanwright.predicting.tagger import Tagger
 
 _PACKAGES = ("onnx", "onnxscript", "onnxruntime")
 _PLAIN_ATTENTION = "eager"
@@ -50,7 +53,7 @@ def export(folder: str | Path, out: str | Path) -> None:
             if file.is_file() and not file.is_symlink() and file.suffix != ".onnx":
                 shutil.copy(file, partial)
         weights = digest(model.network)
-        for part in exportable(model.network):
+        for part in exportable(model.network, _example(model)):
             with _plain_attention(model.network.encoder):
                 _write(part, partial, weights)
         for file in partial.iterdir():
@@ -79,6 +82,12 @@ def _check_is_model(out: Path) -> None:
         ) from None
 
 
+def _example(model: artifact.TrainedModel) -> Batch:
+    """Some windows of texts without meaning."""
+    tagger = Tagger(model)
+    return next(tagger.batches(tagger.prepare(random_documents(tagger, 8, seed=0))))
+
+
 def _write(part: Exportable, folder: Path, weights: str) -> None:
     """Write both graphs of a part."""
     import onnx
@@ -91,7 +100,7 @@ def _write(part: Exportable, folder: Path, weights: str) -> None:
     onnx.save_model(model, folder / file_name(part.name, "onnx"))
     quantise_tables(model)
     if part.name == ENCODER:
-        take_first_pieces_apart(model)
+        take_first_pieces_apart(model, {name: value.numpy() for name, value in part.examples.items()})
     quantise_products(model)
     approximate_activations(model)
     onnx.save_model(model, folder / file_name(part.name, "onnx-int8"))

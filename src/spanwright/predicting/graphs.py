@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from spanwright.batches.batch import Batch
 from spanwright.errors import SpanwrightError
 from spanwright.parts.blocks import SpanBlocks
 from spanwright.parts.encoder import Encoder
@@ -35,17 +36,22 @@ class Exportable:
     name: str
     module: nn.Module
     examples: dict[str, Tensor]
-    """Inputs by name; any will do."""
+    """Inputs by name; those of the encoder are a text's, all others any."""
     sizes_that_vary: dict[str, tuple[int, ...]]
     """Axes of each input whose size differs from batch to batch."""
     outputs: tuple[str, ...]
 
 
-def exportable(network: SpanModel) -> list[Exportable]:
-    """The parts of a network that become graphs."""
+def exportable(network: SpanModel, batch: Batch) -> list[Exportable]:
+    """The parts of a network that become graphs; the batch is an example of what they read."""
     transformer = span_transformer(network)
-    parts = [_exportable_encoder(network.encoder)]
+    parts = [_exportable_encoder(network.encoder, batch)]
     return parts if transformer is None else [*parts, _exportable_blocks(transformer, network.encoder)]
+
+
+def graph_names(network: SpanModel) -> list[str]:
+    """The names of the parts of a network that become graphs."""
+    return [ENCODER] if span_transformer(network) is None else [ENCODER, BLOCKS]
 
 
 def use_graphs(network: SpanModel, folder: Path, runtime: Runtime) -> None:
@@ -150,15 +156,12 @@ class GraphBlocks(nn.Module):
         return self.graph(query, keys, values, inside.words, inside.outside)[0]
 
 
-def _exportable_encoder(encoder: Encoder) -> Exportable:
-    windows, pieces = 3, 7
-    ids = torch.zeros(windows, pieces, dtype=torch.long)
-    backbone: Any = encoder.backbone
-    given = ids if encoder.corpora is None else backbone.get_input_embeddings()(ids).detach()
+def _exportable_encoder(encoder: Encoder, batch: Batch) -> Exportable:
+    (pieces,) = encoder.pieces(batch).values()
     return Exportable(
         name=ENCODER,
         module=_PlainEncoder(encoder),
-        examples={"pieces": given, "mask": torch.ones_like(ids)},
+        examples={"pieces": pieces.detach(), "mask": batch.piece_mask.long()},
         sizes_that_vary={"pieces": (0, 1), "mask": (0, 1)},
         outputs=("states", *(f"read_by_{number}" for number in range(encoder.depth))),
     )

@@ -17,7 +17,7 @@ from spanwright.artifact import FILES
 from spanwright.batches.batch import Batch
 from spanwright.evaluation import evaluate
 from spanwright.parts.model import SpanModel
-from spanwright.predicting.graphs import exportable
+from spanwright.predicting.graphs import graph_names
 from spanwright.predicting.onnx_files import RUNTIMES, Runtime, file_name
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.text import Document, words
@@ -147,6 +147,6 @@ def _largest(difference: Tensor) -> float:
 
 def runtime_size(folder: Path, runtime: Runtime, network: SpanModel) -> int:
     """Bytes of the files of a model directory whose weights a runtime uses for the network's costly parts."""
-    names = [file_name(part.name, runtime) for part in exportable(network)]
+    names = [file_name(name, runtime) for name in graph_names(network)]
     chosen = [name for name in FILES if name.endswith(".safetensors")] if runtime == "torch" else names
     return sum((folder / name).stat().st_size for name in chosen)

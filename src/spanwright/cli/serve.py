@@ -40,7 +40,7 @@ def serve_command(
     batch_words: Annotated[
         int,
         typer.Option(min=1, help="Words that are tagged together; one longer text is a batch of its own."),
-    ] = 2000,
+    ] = 4000,
     timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds after which a request that is not answered gets 503.")
     ] = 30.0,

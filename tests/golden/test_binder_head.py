@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from golden.numbers import Arrays, assert_near, load_arrays
+from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.batches.batch import Batch, Golds, Mentions, Spans
 from spanwright.parts.decoding import Decoding, decode
 from spanwright.parts.predictions import Predictions

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from batching import batch_of, every_span
-from golden.numbers import Arrays, assert_near, load_arrays
+from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.batches.batch import Batch
 from spanwright.parts.representations.composed import Composed, ComposedSettings
 from spanwright.parts.representations.vectors import SpanVectors

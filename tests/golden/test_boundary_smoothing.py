@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from batching import batch_of
-from golden.numbers import Arrays, load_arrays
+from golden.golden_arrays import Arrays, load_arrays
 from spanwright.batches.batch import Batch, Mentions
 from spanwright.parts.classes import Classes
 from spanwright.parts.scorers.smoothing import smoothed_targets

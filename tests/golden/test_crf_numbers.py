@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from golden.numbers import Arrays, assert_near, load_arrays
+from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.parts.auxiliaries.crf import LinearChain
 
 

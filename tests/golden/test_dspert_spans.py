@@ -11,7 +11,7 @@ from torch import Tensor
 from transformers import BertConfig, BertModel
 
 from batching import batch_of
-from golden.numbers import Arrays, assert_near, load_arrays
+from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.batches.batch import Batch
 from spanwright.parts.encoder import Encoder
 from spanwright.parts.representations.span_transformer import SpanTransformer, SpanTransformerSettings

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from golden.numbers import Arrays, assert_near, load_arrays
+from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.batches.batch import Rewrites, Spans
 from spanwright.batches.vocabulary import PAD
 from spanwright.parts.auxiliaries.span_vae import SpanVae, SpanVaeSettings, divergence, sample

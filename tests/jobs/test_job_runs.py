@@ -293,6 +293,7 @@ def test_progress_rises_from_what_is_done_to_the_whole(tmp_path: Path) -> None:
 
 
 RUN = """
+import signal
 import sys
 from pathlib import Path
 sys.path[:0] = {path!r}
@@ -301,6 +302,8 @@ from making_jobs import make_job
 from spanwright.predicting.jobs import run_job
 from spanwright.predicting.local_engine import LocalEngine
 if __name__ == "__main__":
+    # Tests in the background may have been started with it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = Path(sys.argv[1])
     job = make_job(folder, sorted((folder / "in").iterdir()))
     run_job(job, folder / sys.argv[2], LocalEngine(2, pretending_tagger.load))

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from torch import Tensor
 from torch.distributions import Normal, kl_divergence
 
-from golden.numbers import Arrays, assert_near, load_arrays
+from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.parts.auxiliaries.cvae import Cvae, CvaeSettings
 
 VECTOR_SIZE, LATENT = 6, 4

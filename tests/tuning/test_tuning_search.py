@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pretending import Quality, Trainings
+from pretended_trials import Quality, Trainings
 from typer.testing import CliRunner
 
 import making

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -161,8 +162,11 @@ def _tag_at_once(paths: list[Path], out: str, reading: Reading, tagging: Tagging
     tagger = load_tagger(tagging)
     log = ReadingLog()
     losses: list[str] = []
-    with Progress(*_COLUMNS, console=Console(stderr=True)) as progress:
-        documents = _documents(paths, reading, log)
+    # Closed at once if writing fails, not whenever the memory of the failure is cleared.
+    with (
+        closing(_documents(paths, reading, log)) as documents,
+        Progress(*_COLUMNS, console=Console(stderr=True)) as progress,
+    ):
         task = progress.add_task("tag", total=None, entities=0)
         tagged = _counted(tag_documents(tagger, documents, tagging), progress, task)
         if out == STANDARD_STREAM:
@@ -174,7 +178,7 @@ def _tag_at_once(paths: list[Path], out: str, reading: Reading, tagging: Tagging
     report(log)
 
 
-def _documents(paths: list[Path], reading: Reading, log: ReadingLog) -> Iterator[Document]:
+def _documents(paths: list[Path], reading: Reading, log: ReadingLog) -> Generator[Document, None, None]:
     for path in paths:
         if str(path) == STANDARD_STREAM:
             yield from _lines(log)

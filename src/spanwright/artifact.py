@@ -13,7 +13,6 @@ A directory becomes visible only when it is complete, and loading runs no code f
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -29,6 +28,7 @@ import spanwright
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import WindowPlan
 from spanwright.batches.vocabulary import Vocabulary
+from spanwright.corpora.whole_files import sync
 from spanwright.errors import InputError, ModelError, SpanwrightError
 from spanwright.evaluation import Calibration
 from spanwright.evaluation.columns import Floats
@@ -257,15 +257,6 @@ def restore_folder(folder: Path) -> None:
 
 def _retired(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.retired")
-
-
-def sync(path: Path) -> None:
-    """Make sure that a file or folder has reached the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _contiguous(network: SpanModel) -> dict[str, Any]:

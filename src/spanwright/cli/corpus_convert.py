@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
-from spanwright.corpora.files import stream, write
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, report, streamed
+from spanwright.corpora.files import write
 from spanwright.corpora.format import ReadingLog
-from spanwright.text import Document
 
 
 def convert_command(
@@ -33,23 +31,11 @@ def convert_command(
     """
     log = ReadingLog()
     losses: list[str] = []
-    write(
-        _documents(inputs, log, format, parse_options(option or ())),
-        out,
-        format=to,
-        lossy=lossy or list_losses,
-        losses=losses,
-    )
+    with streamed(inputs, log, format=format, options=option or ()) as documents:
+        write(documents, out, format=to, lossy=lossy or list_losses, losses=losses)
     report(log)
     for loss in losses if list_losses else ():
         typer.echo(f"left out: {loss}")
     typer.echo(
         f"{out}: {log.documents_read} documents, {log.entities_read} entities read; {len(losses)} losses"
     )
-
-
-def _documents(
-    paths: list[Path], log: ReadingLog, format: str | None, options: dict[str, str]
-) -> Iterator[Document]:
-    for path in paths:
-        yield from stream(path, log, format=format, options=options)

@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, read_and_report, report, reported
-from spanwright.corpora.files import stream, write, writer_for
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report, report, reported, streamed
+from spanwright.corpora.files import write, writer_for
 from spanwright.corpora.format import ReadingLog
 from spanwright.distant import Ambiguous, Case, Matcher
 from spanwright.errors import InputError
@@ -94,8 +94,8 @@ def label_command(
     counts: Counter[str] = Counter()
     kept: list[Document] | None = None if gold_documents is None else []
     losses: list[str] = []
-    documents = _documents(texts, log, format, parse_options(option or ()))
-    write(_labelled(documents, matcher, counts, kept), out, format=to, lossy=lossy, losses=losses)
+    with streamed(texts, log, format=format, options=option or ()) as documents:
+        write(_labelled(documents, matcher, counts, kept), out, format=to, lossy=lossy, losses=losses)
     report(log)
     _tell_labels(out, log, counts, losses)
     if gold_documents is not None:
@@ -131,13 +131,6 @@ def _without_types(lexicon: Lexicon) -> Lexicon:
 
 def _blocked(paths: Iterable[Path]) -> list[str]:
     return [term.name for path in paths for term in reported(read_lexicon(path, form=SURFACES.name)).terms()]
-
-
-def _documents(
-    paths: list[Path], log: ReadingLog, format: str | None, options: dict[str, str]
-) -> Iterator[Document]:
-    for path in paths:
-        yield from stream(path, log, format=format, options=options)
 
 
 def _labelled(

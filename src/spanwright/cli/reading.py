@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import typer
 
-from spanwright.corpora.files import FORMATS, Corpus, read
+from spanwright.corpora.files import FORMATS, Corpus, read, stream
 from spanwright.corpora.format import ReadingLog
 from spanwright.errors import InputError
 from spanwright.lexicons import Lexicon
+from spanwright.text import Document
 
 FORMAT_HELP = f"one of {', '.join(FORMATS)}; recognised from the file unless given"
 OPTION_HELP = "A choice of the input format as name=value, such as tag_column=3; may be repeated."
@@ -24,6 +26,26 @@ def read_and_report(
     corpus = read(*paths, format=format, options=parse_options(options), strict=strict)
     report(corpus.log)
     return corpus
+
+
+@contextmanager
+def streamed(
+    paths: Sequence[Path], log: ReadingLog, *, format: str | None, options: Sequence[str]
+) -> Iterator[Iterator[Document]]:
+    """The documents of files one by one; the log fills as they come. Options are `name=value`.
+
+    Files are closed behind the block, also if it fails: not whenever the memory of the failure is cleared.
+    """
+    parsed = parse_options(options)
+    with closing(_documents(paths, log, format, parsed)) as documents:
+        yield documents
+
+
+def _documents(
+    paths: Sequence[Path], log: ReadingLog, format: str | None, options: Mapping[str, str]
+) -> Generator[Document, None, None]:
+    for path in paths:
+        yield from stream(path, log, format=format, options=options)
 
 
 def parse_options(options: Sequence[str]) -> dict[str, str]:

@@ -21,13 +21,13 @@ _ARROW_FILE = "ARROW1"
 _SHARD = re.compile(r"(.+)-\d+-of-\d+\.\w+")
 
 
-def import_pyarrow() -> Any:
-    """The package `pyarrow` with its modules for files."""
+def import_pyarrow(feature: str = "the format 'parquet'") -> Any:
+    """The package `pyarrow` with its modules for files; without it, an error about what needs it."""
     try:
         import pyarrow.ipc
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtraError("the format 'parquet'", "pyarrow", "parquet") from None
+        raise MissingExtraError(feature, "pyarrow", "parquet") from None
     return pyarrow
 
 

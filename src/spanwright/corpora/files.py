@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -204,23 +203,6 @@ def write_stream(
 
 
 def _expressible(
-    documents: Iterable[Document], format: Format, lossy: bool, losses: list[str] | None
-) -> Iterator[Document]:
-    with _closed_behind(documents):
-        yield from _checked(documents, format, lossy, losses)
-
-
-@contextmanager
-def _closed_behind(documents: Iterable[Document]) -> Iterator[None]:
-    """Let a stream of documents close its files at once if writing fails."""
-    try:
-        yield
-    finally:
-        if isinstance(documents, Generator):
-            documents.close()
-
-
-def _checked(
     documents: Iterable[Document], format: Format, lossy: bool, losses: list[str] | None
 ) -> Iterator[Document]:
     for document in documents:

@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from spanwright.errors import InputError, MissingExtraError
+from spanwright.corpora.arrow_tables import import_pyarrow
+from spanwright.errors import InputError
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _BUFFER_BYTES = 1 << 20
@@ -108,13 +109,6 @@ def _decompressor(path: Path, stored: BinaryIO) -> Any:
         case ".xz":
             return lzma.LZMAFile(stored)
         case _:
-            return _import_pyarrow(path).CompressedInputStream(stored, "zstd")
-
-
-def _import_pyarrow(path: Path) -> Any:
-    """The standard library of our oldest Python has no Zstandard, but `pyarrow` has."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise MissingExtraError(f"{path}: reading .zst files", "pyarrow", "parquet") from None
-    return pyarrow
+            # The standard library of our oldest Python has no Zstandard, but pyarrow has.
+            pyarrow = import_pyarrow(f"{path}: reading .zst files")
+            return pyarrow.CompressedInputStream(stored, "zstd")

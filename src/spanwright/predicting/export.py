@@ -19,6 +19,7 @@ import torch
 
 from spanwright import artifact
 from spanwright.batches.batch import Batch
+from spanwright.corpora.whole_files import sync
 from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.parts.encoder import Encoder
 from spanwright.predicting.first_pieces import take_first_pieces_apart
@@ -57,7 +58,7 @@ def export(folder: str | Path, out: str | Path) -> None:
             with _plain_attention(model.network.encoder):
                 _write(part, partial, weights)
         for file in partial.iterdir():
-            artifact.sync(file)
+            sync(file)
         artifact.replace_folder(partial, out)
     except OSError as error:
         artifact.restore_folder(out)

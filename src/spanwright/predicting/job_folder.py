@@ -22,7 +22,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from spanwright.corpora.whole_files import whole_file
+from spanwright.corpora.whole_files import sync, whole_file
 from spanwright.errors import InputError, SpanwrightError
 from spanwright.predicting.shard_tagging import Counts, ShardResult
 from spanwright.predicting.shards import Group, GroupEnd
@@ -73,7 +73,7 @@ class JobFolder:
                     found, lines = self._told(name, lost)
                     counts += found
                     file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-            _sync(partial)
+            sync(partial)
         summary = {
             "inputs": sum(len(group.inputs) for group in groups),
             "documents": _documents(counts),
@@ -165,8 +165,8 @@ def _write_durably(path: Path, content: bytes) -> None:
     with _told_as_job_error(path):
         with whole_file(path) as partial:
             partial.write_bytes(content)
-            _sync(partial)
-        _sync(path.parent)
+            sync(partial)
+        sync(path.parent)
 
 
 @contextmanager
@@ -179,14 +179,6 @@ def _told_as_job_error(path: Path) -> Iterator[None]:
             f"{path}: could not be written: {error.strerror or error}. What is finished is kept; run the "
             f"same command again when this is mended"
         ) from error
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _json(values: Mapping[str, Any]) -> bytes:

@@ -16,7 +16,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
-from spanwright.artifact import sync
+from spanwright.corpora.whole_files import sync
 from spanwright.errors import SpanwrightError
 
 _KEPT = 2

@@ -2,8 +2,8 @@
 
     python benchmarks/export_speed.py runs/plain/model --gold test.tsv --json result.json
 
-The runtimes take turns on parts of the documents, in one process and with the same number of threads; tagging
-is the whole call, from text to entities. Ratios are those of the median of all rounds.
+The runtimes take turns on all documents, in one process and with the same number of threads; tagging is the
+whole call, from text to entities. Ratios are the median of those of all rounds.
 """
 
 from __future__ import annotations
@@ -64,8 +64,7 @@ def figures(
     """What is known of each runtime."""
     count = sum(len(words(document)) for document in documents)
     batches = list(random_batches(taggers["torch"], shapes))
-    runs = [tag_in_turns(taggers, documents) for _ in range(rounds)]
-    found, times = runs[0][0], [seconds for _, seconds in runs]
+    found, times = tag_in_turns(taggers, documents, rounds)
     rows: dict[str, dict[str, Any]] = {}
     for runtime, tagger in taggers.items():
         ratios = [seconds["torch"] / seconds[runtime] for seconds in times]

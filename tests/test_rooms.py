@@ -62,11 +62,14 @@ RULES = {
     "parts/build.py": rule("batches errors labels settings", "torch"),
     "evaluation": rule("text errors", "numpy rich"),
     "comparing": rule(
-        "text errors descriptions corpora evaluation settings recipes parts training predicting artifact",
+        "text errors descriptions corpora evaluation settings toml_files recipes parts training predicting "
+        "artifact",
         "numpy pydantic rich torch",
         later_packages=True,
     ),
-    "tuning": rule("text errors corpora evaluation settings training", "numpy pydantic", later_packages=True),
+    "tuning": rule(
+        "text errors corpora evaluation settings toml_files training", "numpy pydantic", later_packages=True
+    ),
     "perturbing": rule("text errors"),
     "reporting": rule("text errors corpora evaluation", "numpy", later_packages=True),
     "analysis": rule(
@@ -78,6 +81,7 @@ RULES = {
     "hub.py": rule("errors artifact predicting", later_packages=True),
     "service": rule("text errors corpora predicting __version__", "pydantic", later_packages=True),
     "labels.py": rule("text descriptions errors"),
+    "toml_files.py": rule("errors", "pydantic"),
     "errors.py": rule(),
 }
 

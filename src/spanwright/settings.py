@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -38,6 +38,7 @@ from spanwright.parts.transforms.bilstm import BiLstmSettings
 from spanwright.parts.transforms.bottleneck import BottleneckSettings
 from spanwright.parts.transforms.feed_forward import FeedForwardSettings
 from spanwright.recipes import recipe_text
+from spanwright.toml_files import legal_keys
 from spanwright.training.corpora import CorporaSettings
 from spanwright.training.objective import ObjectiveSettings
 from spanwright.training.optimiser import OptimiserSettings
@@ -343,7 +344,7 @@ def _explain(error: Any, values: Any) -> str:
     if not error["loc"]:
         return str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
-        return f"unknown setting {key!r}; legal here are {', '.join(_legal_keys(error['loc'][:-1]))}"
+        return f"unknown setting {key!r}; legal here are {', '.join(_legal_keys(error['loc']))}"
     if error["type"] == "missing":
         return f"the setting {'.'.join(filter(None, (key, error['loc'][-1])))!r} is missing"
     return f"setting {key!r} is {error['input']!r}: {error['msg']}"
@@ -360,22 +361,5 @@ def _given_keys(location: tuple[Any, ...], values: Any) -> Iterator[str]:
 
 
 def _legal_keys(location: tuple[int | str, ...]) -> list[str]:
-    """Names of the settings at a place; its path also goes through kinds, list positions and free keys."""
-    models: list[type[BaseModel]] = [Settings]
-    for part in location:
-        fields = [model.model_fields[part] for model in models if part in model.model_fields]
-        inner = [found for field in fields for found in _models_in(field.annotation)]
-        of_kind = [model for model in models if part == _kind(model)]
-        models = inner or of_kind or models
-    return sorted({name for model in models for name in model.model_fields})
-
-
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [found for argument in get_args(annotation) for found in _models_in(argument)]
-
-
-def _kind(model: type[BaseModel]) -> str | None:
-    kinds = get_args(model.model_fields["kind"].annotation) if "kind" in model.model_fields else ()
-    return kinds[0] if kinds else None
+    """The settings beside a wrong one, which are many: by name."""
+    return sorted(legal_keys(Settings, location[:-1]))

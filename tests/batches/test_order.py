@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwright.batches.order import Portion, by_length, training_order
+from spanwright.batches.order import Portion, by_length, training_order, with_least_work
 
 lengths = st.lists(st.integers(1, 50), max_size=60).map(lambda values: np.asarray(values, dtype=np.int64))
 limits = st.fixed_dictionaries({"windows": st.integers(1, 9), "pieces": st.integers(1, 200)})
@@ -41,6 +44,44 @@ def test_cutting_by_length_goes_from_the_longest_to_the_shortest(
     batches = list(by_length(sizes, np.arange(len(sizes)), **limit))
     ordered = [int(sizes[position]) for batch in batches for position in batch]
     assert ordered == sorted(sizes.tolist(), reverse=True)
+
+
+@given(lengths, limits, st.integers(0, 40))
+def test_cutting_with_least_work_keeps_every_window_and_both_limits(
+    sizes: np.ndarray, limit: dict[str, int], overhead: int
+) -> None:
+    batches = list(with_least_work(sizes, **limit, overhead=overhead))
+    assert sorted(position for batch in lists(batches) for position in batch) == list(range(len(sizes)))
+    ordered = [int(sizes[position]) for batch in batches for position in batch]
+    assert ordered == sorted(sizes.tolist(), reverse=True)
+    for batch in batches:
+        assert len(batch) <= limit["windows"]
+        assert len(batch) * int(sizes[batch].max()) <= limit["pieces"] or len(batch) == 1
+
+
+def work(batches: Iterable[Sequence[int]], overhead: int) -> int:
+    """Padded pieces and overhead of batches of lengths."""
+    return sum(len(batch) * max(batch) + overhead for batch in batches)
+
+
+@given(
+    st.lists(st.integers(1, 20), min_size=1, max_size=9),
+    st.integers(1, 5),
+    st.integers(20, 60),
+    st.integers(0, 30),
+)
+def test_no_other_cut_of_the_sorted_windows_has_less_work(
+    sizes: list[int], windows: int, pieces: int, overhead: int
+) -> None:
+    ordered = sorted(sizes, reverse=True)
+    legal = []
+    for borders in itertools.product((False, True), repeat=len(ordered) - 1):
+        ends = [0, *(end for end, border in enumerate(borders, start=1) if border), len(ordered)]
+        cut = [ordered[start:end] for start, end in itertools.pairwise(ends)]
+        if all(len(batch) <= windows and len(batch) * batch[0] <= pieces for batch in cut):
+            legal.append(work(cut, overhead))
+    found = with_least_work(np.asarray(sizes), windows=windows, pieces=pieces, overhead=overhead)
+    assert work([[sizes[position] for position in batch] for batch in found], overhead) == min(legal)
 
 
 @given(lengths, limits)

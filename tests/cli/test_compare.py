@@ -141,7 +141,7 @@ def test_a_plan_compares_several_corpora_and_draws_its_plots(
     ("arguments", "message"),
     [
         (("plain", "binder"), "without --train, --dev and --test, legal is one plan, such as plan.toml"),
-        (("plan.toml",), "plan.toml: no such plan"),
+        (("plan.toml",), "plan.toml: no such file"),
         (("plan.toml", "--seeds", 3), "plan.toml: a plan has everything in it; seeds must stand there"),
         (("plain", "--train", "a.tsv", "--dev", "b.tsv"), "compare: 'corpora.corpus': test is missing"),
         (("plain", "--corpus", "made"), "compare: 'corpora.made': train is missing"),

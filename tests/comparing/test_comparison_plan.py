@@ -172,7 +172,7 @@ def test_a_plan_that_is_no_toml_and_one_that_is_not_there_are_refused(tmp_path: 
     (tmp_path / "plan.toml").write_text("recipes = [")
     with pytest.raises(InputError, match=r"plan.toml: not valid TOML"):
         load_plan(tmp_path / "plan.toml")
-    with pytest.raises(InputError, match=r"none.toml: no such plan"):
+    with pytest.raises(InputError, match=r"none.toml: no such file"):
         load_plan(tmp_path / "none.toml")
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
+from predicting.graph_runs import model_of, run
 from spanwright.predicting.first_pieces import take_first_pieces_apart
 from spanwright.predicting.integers import quantise_products
 
@@ -28,24 +28,8 @@ def graph(*, joined: bool = False) -> onnx.ModelProto:
         helper.make_node("Add", ["made", "inputs"], ["outputs"]),
     ]
     shapes = {"widen": (SIZE, WIDE), "wide.bias": WIDE, "narrow": (WIDE, SIZE), "narrow.bias": SIZE}
-    made = helper.make_graph(
-        nodes,
-        "graph",
-        [helper.make_tensor_value_info("inputs", TensorProto.FLOAT, ["windows", "pieces", SIZE])],
-        [helper.make_tensor_value_info("outputs", TensorProto.FLOAT, ["windows", "pieces", SIZE])],
-        [
-            numpy_helper.from_array(generator.normal(size=shape).astype(np.float32), name)
-            for name, shape in shapes.items()
-        ],
-    )
-    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-
-
-def run(model: onnx.ModelProto, inputs: np.ndarray) -> np.ndarray:
-    onnx.checker.check_model(model)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    found: np.ndarray = session.run(None, {"inputs": inputs})[0]
-    return found
+    weights = {name: generator.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    return model_of(nodes, ["windows", "pieces", SIZE], weights)
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
+from predicting.graph_runs import model_of, run
 from spanwright.predicting.integers import approximate_activations, quantise_products, scales_of_columns
 
 ROWS, COLUMNS = 48, 32
@@ -31,24 +31,7 @@ def inputs() -> np.ndarray:
 
 def graph(nodes: list[onnx.NodeProto], weights: np.ndarray, *, dimensions: int = 3) -> onnx.ModelProto:
     names = ["a", "b"][: dimensions - 1]
-    made = helper.make_graph(
-        nodes,
-        "graph",
-        [helper.make_tensor_value_info("inputs", TensorProto.FLOAT, [*names, ROWS])],
-        [helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, [*names, COLUMNS])],
-        [
-            numpy_helper.from_array(weights, "weights"),
-            numpy_helper.from_array(np.arange(COLUMNS, dtype=np.float32), "bias"),
-        ],
-    )
-    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-
-
-def run(model: onnx.ModelProto, inputs: np.ndarray) -> np.ndarray:
-    onnx.checker.check_model(model)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    found: np.ndarray = session.run(None, {"inputs": inputs})[0]
-    return found
+    return model_of(nodes, [*names, ROWS], {"weights": weights, "bias": np.arange(COLUMNS, dtype=np.float32)})
 
 
 def rounded_product(inputs: np.ndarray, weights: np.ndarray) -> np.ndarray:

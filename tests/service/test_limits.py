@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -267,3 +268,12 @@ def test_only_connections_that_stay_idle_are_closed() -> None:
     assert fresh.aborted and not between.aborted
     idle.look(22)
     assert between.aborted and not busy.aborted
+
+
+def test_no_part_of_an_answer_waits_for_the_client_to_confirm_the_one_before() -> None:
+    with (
+        running.listen("127.0.0.1", 0) as listening,
+        socket.create_connection(listening.getsockname()),
+        listening.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

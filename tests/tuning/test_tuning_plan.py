@@ -106,7 +106,11 @@ def test_a_wrong_search_is_told_where_and_what_is_legal(search: dict[str, Any], 
         ({"dev": None}, "dev is missing; legal are train and dev, or corpora"),
         (
             {"corpora": "c.toml"},
-            "corpora is given, so files and numbers of documents stand in that file alone",
+            "corpora is given, so files, formats and numbers of documents are told there",
+        ),
+        (
+            {"train": None, "dev": None, "corpora": "c.toml", "format": "conll"},
+            "corpora is given, so files, formats and numbers of documents are told there",
         ),
         ({"trial": 3}, "'trial' is unknown; legal here are recipe, train, dev, corpora, format, "),
         ({"documents": {"trian": 3}}, "'documents.trian' is unknown; legal here are train, dev, test"),
@@ -127,7 +131,7 @@ def test_a_fixed_setting_that_is_wrong_is_refused() -> None:
 
 
 def test_a_plan_that_is_not_there_and_one_that_is_not_toml_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none\.toml: no such plan"):
+    with pytest.raises(InputError, match=r"none\.toml: no such file"):
         load_plan(tmp_path / "none.toml")
     (tmp_path / "plan.toml").write_text("recipe = ")
     with pytest.raises(InputError, match=r"plan\.toml: not valid TOML"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -64,3 +65,28 @@ def by_length(lengths: Integers, positions: Integers, *, windows: int, pieces: i
         fitting = max(1, min(windows, pieces // int(lengths[ordered[start]])))
         yield ordered[start : start + fitting]
         start += fitting
+
+
+def with_least_work(lengths: Integers, *, windows: int, pieces: int, overhead: int) -> Iterator[Integers]:
+    """Cut all positions, longest window first, into batches within both limits, so that they cost least.
+
+    A batch costs its padded pieces, and `overhead` pieces for being one. So few windows of differing lengths
+    come one by one, and many of a length come together.
+    """
+    ordered = np.argsort(-lengths, kind="stable")
+    # For the first windows, however many: the least work, and how many of them then are the last batch.
+    work = np.zeros(len(ordered) + 1)
+    last = np.zeros(len(ordered) + 1, dtype=np.int64)
+    for end in range(1, len(ordered) + 1):
+        counts = np.arange(1, min(windows, end) + 1)
+        padded = counts * lengths[ordered[end - counts]]
+        legal = (padded <= pieces) | (counts == 1)
+        sums = np.where(legal, work[end - counts] + padded + overhead, np.inf)
+        last[end] = counts[sums.argmin()]
+        work[end] = sums.min()
+    ends = [len(ordered)]
+    while ends[-1]:
+        ends.append(ends[-1] - last[ends[-1]])
+    ends.reverse()
+    for start, end in itertools.pairwise(ends):
+        yield ordered[start:end]

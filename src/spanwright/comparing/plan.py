@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +20,7 @@ from pydantic import (
 
 from spanwright.errors import InputError, SettingsError
 from spanwright.settings import Settings, load_settings
+from spanwright.toml_files import read_toml, reasons
 from spanwright.training.corpora_file import CorporaFile, Files, Limits, load_corpora_file
 
 Split = Literal["dev", "test"]
@@ -139,15 +139,7 @@ class Plan(BaseModel):
 
 def load_plan(path: Path) -> Plan:
     """The plan of a TOML file."""
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(
-            f"{path}: no such plan; to compare recipes without one, give --train files"
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not valid TOML: {error}") from None
-    return make_plan(values, str(path))
+    return make_plan(read_toml(path, hint="to compare recipes without one, give --train files"), str(path))
 
 
 def make_plan(values: dict[str, Any], where: str) -> Plan:
@@ -155,7 +147,7 @@ def make_plan(values: dict[str, Any], where: str) -> Plan:
     try:
         plan = Plan.model_validate(values)
     except ValidationError as error:
-        raise InputError(f"{where}: {'; '.join(_explain(entry) for entry in error.errors())}") from None
+        raise InputError(f"{where}: {reasons(error, Plan)}") from None
     for name, corpus in plan.corpora.items():
         settings = [plan.settings(recipe, name) for recipe in plan.recipes]
         if corpus.descriptions is not None and not any(map(_reads_descriptions, settings)):
@@ -174,32 +166,3 @@ def folder_name(recipe: str) -> str:
 def _reads_descriptions(settings: Settings) -> bool:
     scorer = settings.scorer
     return scorer.kind == "bi-encoder" and scorer.types in ("guidelines", "keywords")
-
-
-def _explain(error: Any) -> str:
-    """One mistake of a plan in words."""
-    place = ".".join(str(part) for part in error["loc"])
-    message = str(error["msg"]).removeprefix("Value error, ")
-    if error["type"] == "missing":
-        return f"{place!r} is missing"
-    if error["type"] == "extra_forbidden":
-        return f"{place!r} is unknown; legal here are {', '.join(_legal_keys(error['loc']))}"
-    if error["type"] == "value_error":
-        # A check of our own, which says what it found.
-        return f"{place!r}: {message}" if place else message
-    return f"{place!r} is {error['input']!r}: {message}"
-
-
-def _legal_keys(place: tuple[str | int, ...]) -> list[str]:
-    """The keys beside a wrong one."""
-    model: type[BaseModel]
-    match place:
-        case (_,):
-            model = Plan
-        case ("plots", *_):
-            model = PlotPlan
-        case (_, _, "documents", _):
-            model = Limits
-        case _:
-            model = CorpusPlan
-    return [field.alias or name for name, field in model.model_fields.items()]

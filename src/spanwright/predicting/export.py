@@ -24,6 +24,7 @@ from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.parts.encoder import Encoder
 from spanwright.predicting.first_pieces import take_first_pieces_apart
 from spanwright.predicting.graphs import ENCODER, Exportable, exportable
+from spanwright.predicting.heads import leave_heads_in_place
 from spanwright.predicting.integers import approximate_activations, quantise_products
 from spanwright.predicting.onnx_files import LARGEST, WEIGHTS, digest, file_name
 from spanwright.predicting.runtimes import random_documents
@@ -84,9 +85,10 @@ def _check_is_model(out: Path) -> None:
 
 
 def _example(model: artifact.TrainedModel) -> Batch:
-    """Some windows of texts without meaning."""
+    """Several windows, since an exporter takes one of anything for a constant, of texts without meaning."""
     tagger = Tagger(model)
-    return next(tagger.batches(tagger.prepare(random_documents(tagger, 8, seed=0))))
+    batches = tagger.batches(tagger.prepare(random_documents(tagger, 8, seed=0, size=32)))
+    return max(batches, key=lambda batch: len(batch.piece_ids))
 
 
 def _write(part: Exportable, folder: Path, weights: str) -> None:
@@ -103,6 +105,7 @@ def _write(part: Exportable, folder: Path, weights: str) -> None:
     if part.name == ENCODER:
         take_first_pieces_apart(model, {name: value.numpy() for name, value in part.examples.items()})
     quantise_products(model)
+    leave_heads_in_place(model)
     approximate_activations(model)
     onnx.save_model(model, folder / file_name(part.name, "onnx-int8"))
 

@@ -18,7 +18,7 @@ _BORDERS = {"pieces.start": 0, "pieces.second": 1, "pieces.end": 2**31 - 1, "pie
 _PARTS = {"first": ("pieces.start", "pieces.second"), "others": ("pieces.second", "pieces.end")}
 
 
-_WORTH_IT = 1.5
+_WORTH_IT = 2.0
 """How many times as wide the range of a tensor must be with the first pieces as without them."""
 
 

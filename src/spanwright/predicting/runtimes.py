@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -24,8 +25,8 @@ from spanwright.text import Document, words
 
 _MOST_WINDOWS = 6
 _MOST_WORDS = 60
-_TURNS = 8
-"""Parts of the documents after which runtimes take turns: what slows the machine then slows all of them."""
+_ROUNDS = 3
+"""How often runtimes take turns on all documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,9 @@ def compare_runtimes(
         RuntimeFigures(
             runtime=runtime,
             difference=score_difference(torch_, tagger, batches),
-            words_per_second=count / seconds[runtime],
-            speed=seconds["torch"] / seconds[runtime],
+            words_per_second=count / statistics.median(taken[runtime] for taken in seconds),
+            # Of each round, as what slows the machine for a while then slows both.
+            speed=statistics.median(taken["torch"] / taken[runtime] for taken in seconds),
             size=runtime_size(folder, runtime, torch_.model.network),
             same=evaluate(found["torch"], found[runtime]).micro.f1,
             f1=evaluate(documents, found[runtime]).micro.f1 if documents is not None else None,
@@ -72,19 +74,24 @@ def compare_runtimes(
 
 
 def tag_in_turns(
-    taggers: Mapping[Runtime, Tagger], documents: Sequence[Document]
-) -> tuple[dict[Runtime, list[Document]], dict[Runtime, float]]:
-    """What each tagger finds, and the seconds that it took."""
-    found: dict[Runtime, list[Document]] = {runtime: [] for runtime in taggers}
-    seconds = dict.fromkeys(taggers, 0.0)
+    taggers: Mapping[Runtime, Tagger], documents: Sequence[Document], rounds: int = _ROUNDS
+) -> tuple[dict[Runtime, list[Document]], list[dict[Runtime, float]]]:
+    """What each tagger finds, and the seconds that each took in every round.
+
+    In a round every tagger has all documents at once, as a stream would bring them: in parts, windows of
+    one length would be fewer, and batches smaller.
+    """
+    found: dict[Runtime, list[Document]] = {}
+    seconds: list[dict[Runtime, float]] = []
     for tagger in taggers.values():
         list(tagger.tag(documents[:1]))
-    step = max(1, len(documents) // _TURNS)
-    for first in range(0, len(documents), step):
+    for _ in range(rounds):
+        taken: dict[Runtime, float] = {}
         for runtime, tagger in taggers.items():
             started = time.perf_counter()
-            found[runtime] += tagger.tag(documents[first : first + step])
-            seconds[runtime] += time.perf_counter() - started
+            found[runtime] = list(tagger.tag(documents))
+            taken[runtime] = time.perf_counter() - started
+        seconds.append(taken)
     return found, seconds
 
 
@@ -119,12 +126,13 @@ def random_batches(tagger: Tagger, count: int) -> Iterator[Batch]:
             yield batch
 
 
-def random_documents(tagger: Tagger, count: int, *, seed: int) -> list[Document]:
-    """Documents of 1 to 60 words of the vocabulary, without meaning."""
+def random_documents(tagger: Tagger, count: int, *, seed: int, size: int | None = None) -> list[Document]:
+    """Documents of 1 to 60 words of the vocabulary, or of so many, without meaning."""
     generator = random.Random(seed)
     known = sorted(filter(str.isalpha, tagger.model.pieces.tokenizer.get_vocab())) or ["a"]
     most = generator.randint(1, _MOST_WORDS)
-    texts = (" ".join(generator.choices(known, k=generator.randint(1, most))) for _ in range(count))
+    sizes = [size or generator.randint(1, most) for _ in range(count)]
+    texts = (" ".join(generator.choices(known, k=each)) for each in sizes)
     return [Document(f"random-{number}", text) for number, text in enumerate(texts)]
 
 

@@ -12,7 +12,7 @@ import torch
 from spanwright import artifact
 from spanwright.batches.batch import Batch
 from spanwright.batches.collate import collate
-from spanwright.batches.order import by_length
+from spanwright.batches.order import with_least_work
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import PreparedDocument, prepare, window_lengths, windows_of
 from spanwright.errors import InputError
@@ -29,6 +29,8 @@ _CHUNK_CHARACTERS = 120_000
 """Characters of documents that are sorted by length together: enough to leave little padding."""
 _BATCH_WINDOWS = 64
 _BATCH_PIECES = 2048
+_BATCH_OVERHEAD = 64
+"""Pieces in whose time a batch could be begun and ended, measured with MiniLM on processors."""
 
 
 def load(folder: str | Path, runtime: Runtime = "torch") -> Tagger:
@@ -150,8 +152,8 @@ class Tagger:
             for window in windows_of(item, index, self._plan, special_count)
         ]
         lengths = window_lengths(windows, prepared, special_count)
-        positions = np.arange(len(windows))
-        for batch in by_length(lengths, positions, windows=_BATCH_WINDOWS, pieces=_BATCH_PIECES):
+        limits = {"windows": _BATCH_WINDOWS, "pieces": _BATCH_PIECES, "overhead": _BATCH_OVERHEAD}
+        for batch in with_least_work(lengths, **limits):
             yield collate(
                 [windows[position] for position in batch],
                 prepared,

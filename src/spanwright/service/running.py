@@ -43,9 +43,13 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket at an address; port 0 takes any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+        listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except (OSError, OverflowError) as error:
         raise InputError(f"cannot listen at {host}, port {port}: {error}; choose --host and --port") from None
+    # Connections inherit it. asyncio does not set it, as this socket does not name its protocol; and then the
+    # body of an answer would wait until the client confirms the head, which takes most systems 40 ms.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+    return listening
 
 
 def run(service: Service, listening: socket.socket) -> NoReturn:

@@ -16,7 +16,6 @@ weight = 0.5
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +34,7 @@ from spanwright.corpora.files import read
 from spanwright.corpora.format import ReadingLog
 from spanwright.errors import InputError
 from spanwright.text import Document
+from spanwright.toml_files import read_toml, reasons
 from spanwright.training.corpora import Factor
 
 SPLITS = ("train", "dev", "test")
@@ -107,26 +107,11 @@ class SplitReading:
 
 def load_corpora_file(path: Path) -> CorporaFile:
     """The corpora file at a path; an error names each wrong key."""
+    values = read_toml(path, hint="it names corpora and their files, see docs/cvae.md")
     try:
-        return CorporaFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
-    except FileNotFoundError:
-        raise InputError(
-            f"{path}: no such file; it names corpora and their files, see docs/cvae.md"
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not valid TOML: {error}") from None
+        return CorporaFile.model_validate(values)
     except ValidationError as error:
-        raise InputError(f"{path}: {'; '.join(map(_explain, error.errors()))}") from None
-
-
-def _explain(error: Any) -> str:
-    """One mistake of a corpora file in words."""
-    place = ".".join(map(str, error["loc"]))
-    if error["type"] == "extra_forbidden":
-        models: dict[int, type[BaseModel]] = {1: CorporaFile, 3: CorpusFiles}
-        legal = models.get(len(error["loc"]), Limits).model_fields
-        return f"{place}: unknown key; legal here are {', '.join(legal)}"
-    return f"{place}: {error['msg']}"
+        raise InputError(f"{path}: {reasons(error, CorporaFile)}") from None
 
 
 def read_splits(file: CorporaFile, *, strict: bool = False) -> Iterator[SplitReading]:

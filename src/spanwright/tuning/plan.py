@@ -13,7 +13,6 @@ set = ["training.epochs=5"]
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -31,6 +30,7 @@ from pydantic import (
 
 from spanwright.errors import InputError, SettingsError
 from spanwright.settings import Settings, load_settings
+from spanwright.toml_files import read_toml, reasons
 from spanwright.training.corpora_file import Files, Limits, load_corpora_file
 from spanwright.tuning.ranges import NumberRange, Range, flat_ranges, read_range
 from spanwright.tuning.toml_text import value_text
@@ -46,7 +46,7 @@ def _read_ranges(value: Any) -> Any:
         try:
             found[key] = read_range(given)
         except ValidationError as error:
-            raise ValueError(f"the range of {key!r}: {_reasons(error, NumberRange)}") from None
+            raise ValueError(f"the range of {key!r}: {reasons(error, NumberRange)}") from None
         except ValueError as error:
             raise ValueError(f"the range of {key!r}: {error}") from None
     return found
@@ -85,8 +85,9 @@ class TuningPlan(BaseModel):
         if self.corpora is None and not (self.train and self.dev):
             missing = "dev" if self.train else "train"
             raise ValueError(f"{missing} is missing; legal are train and dev, or corpora")
-        if self.corpora is not None and (self.train or self.dev or self.documents != Limits()):
-            raise ValueError("corpora is given, so files and numbers of documents stand in that file alone")
+        choices = self.train or self.dev or self.format or self.options or self.documents != Limits()
+        if self.corpora is not None and choices:
+            raise ValueError("corpora is given, so files, formats and numbers of documents are told there")
         if self.documents.test is not None:
             raise ValueError("documents.test is given, but a search looks at train and dev alone")
         return self
@@ -111,13 +112,7 @@ class TuningPlan(BaseModel):
 
 def load_plan(path: Path) -> TuningPlan:
     """The plan of a TOML file."""
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such plan; what stands in one, docs/tune.md tells") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not valid TOML: {error}") from None
-    return make_plan(values, str(path))
+    return make_plan(read_toml(path, hint="what stands in one, docs/tune.md tells"), str(path))
 
 
 def make_plan(values: dict[str, Any], where: str) -> TuningPlan:
@@ -125,7 +120,7 @@ def make_plan(values: dict[str, Any], where: str) -> TuningPlan:
     try:
         plan = TuningPlan.model_validate(values)
     except ValidationError as error:
-        raise InputError(f"{where}: {_reasons(error, TuningPlan)}") from None
+        raise InputError(f"{where}: {reasons(error, TuningPlan)}") from None
     plan.settings({})
     for key, given in plan.search.items():
         for value in given.extremes():
@@ -134,23 +129,3 @@ def make_plan(values: dict[str, Any], where: str) -> TuningPlan:
             except SettingsError as error:
                 raise SettingsError(f"{where}: search, {key} = {value_text(value)}: {error}") from None
     return plan
-
-
-def _reasons(error: ValidationError, model: type[BaseModel]) -> str:
-    """All mistakes of a plan, or of a range in it, in words."""
-    return "; ".join(_explain(entry, model) for entry in error.errors())
-
-
-def _explain(error: Any, model: type[BaseModel]) -> str:
-    place = ".".join(str(part) for part in error["loc"])
-    message = str(error["msg"]).removeprefix("Value error, ")
-    if error["type"] == "missing":
-        return f"{place!r} is missing"
-    if error["type"] == "extra_forbidden":
-        fields = (Limits if place.startswith("documents.") else model).model_fields
-        legal = ", ".join(field.alias or name for name, field in fields.items())
-        return f"{place!r} is unknown; legal here are {legal}"
-    if error["type"] == "value_error":
-        # A check of our own, which says what it found.
-        return f"{place}: {message}" if place else message
-    return f"{place!r} is {error['input']!r}: {message}"

@@ -32,7 +32,7 @@ from spanwright.tuning.outcomes import (
     write_recipe,
 )
 from spanwright.tuning.plan import TuningPlan
-from spanwright.tuning.study import Attempt, Study
+from spanwright.tuning.study import Attempt, Study, import_optuna
 
 
 class TrialWatcher(Protocol):
@@ -104,6 +104,7 @@ def tune(
     """
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise InputError("tune trains one trial after another in one process; start it without torchrun")
+    import_optuna()  # if it is missing, that is told before the corpora are read
     search = _Search(plan, Path(out), watcher or SilentSearch())
     wanted = trials or plan.trials
     while len(search.outcomes) < wanted and not search.hopeless:

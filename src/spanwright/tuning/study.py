@@ -48,7 +48,7 @@ class Study:
 
     def __init__(self, plan: TuningPlan, path: Path) -> None:
         """`path` is the file that remembers them."""
-        self._optuna = _optuna()
+        self._optuna = import_optuna()
         self.plan = plan
         _cut_torn_line(path)
         backend = self._optuna.storages.journal.JournalFileBackend(str(path))
@@ -108,7 +108,8 @@ class Study:
         self._study.tell(attempt.trial, state=self._optuna.trial.TrialState.FAIL)
 
 
-def _optuna() -> Any:
+def import_optuna() -> Any:
+    """The package `optuna`, which is silent."""
     try:
         import optuna
     except ImportError:

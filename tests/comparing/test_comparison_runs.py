@@ -249,3 +249,14 @@ def test_a_split_without_documents_is_refused(corpus: Path, tiny_encoder: str, t
     chosen = plan(corpus, tiny_encoder, of_corpus={"test": str(tmp_path / "empty.jsonl")})
     with pytest.raises(InputError, match=r"corpus 'made': the test files have no document"):
         compare(chosen, out=tmp_path / "out")
+
+
+def test_a_comparison_does_not_run_in_several_processes(
+    corpus: Path, tiny_encoder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.setenv(name, "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(InputError, match=r"^compare trains one model after another .* without torchrun"):
+        compare(plan(corpus, tiny_encoder), out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()

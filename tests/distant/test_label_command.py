@@ -16,6 +16,7 @@ from spanwright.text import Document, Entity
 app = typer.Typer()
 app.command("label")(label_command)
 
+OPEN_FILES = Path("/proc/self/fd")
 TEXT = "Aspirin lowers pain. X-linked pain syndrome and lead poisoning need no ASPIRIN."
 
 
@@ -178,19 +179,23 @@ def test_any_format_can_be_written(texts: Path, drugs: Path, tmp_path: Path) -> 
     assert ("pain", "Disease") in found(tmp_path / "folder")
 
 
-def open_files() -> list[Path]:
-    return [file.readlink() for file in Path("/proc/self/fd").iterdir() if file.is_symlink()]
-
-
 def test_what_a_format_cannot_express_is_an_error_unless_losses_are_allowed(
     texts: Path, drugs: Path, tmp_path: Path
 ) -> None:
     arguments = ["--lexicon", drugs, "--lexicon", f"{drugs}:Other", "--ambiguous", "all"]
     result = run(texts, *arguments, "--out", tmp_path / "out.conll")
     assert isinstance(result.exception, InputError)
-    assert texts not in open_files(), "the error, which is remembered here, must not keep it open"
     result = run(texts, *arguments, "--out", tmp_path / "out.conll", "--lossy")
     assert result.stdout.endswith("; 5 losses\n")
+
+
+@pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="open files are read from /proc/self/fd")
+def test_a_failure_leaves_no_file_open(texts: Path, drugs: Path, tmp_path: Path) -> None:
+    arguments = ["--lexicon", drugs, "--lexicon", f"{drugs}:Other", "--ambiguous", "all"]
+    result = run(texts, *arguments, "--out", tmp_path / "out.conll")
+    # The error is remembered here, and with it whatever the command was doing.
+    assert result.exception is not None
+    assert texts not in [file.readlink() for file in OPEN_FILES.iterdir() if file.is_symlink()]
 
 
 def test_an_output_format_that_cannot_be_told_stops_before_the_work(

@@ -112,6 +112,13 @@ def test_what_comes_out_of_the_graph_is_not_turned() -> None:
     assert leave_heads_in_place(model) == 0
 
 
+def test_inputs_with_windows_and_pieces_in_one_axis_are_not_turned() -> None:
+    model = attention()
+    sizes = model.graph.input[0].type.tensor_type.shape.dim
+    del sizes[0]
+    assert leave_heads_in_place(model) == 0
+
+
 def test_a_graph_without_attention_stays_as_it_is() -> None:
     model = model_of([helper.make_node("Softmax", ["inputs"], ["outputs"])], ["windows", WIDTH], {})
     assert leave_heads_in_place(model) == 0

@@ -14,6 +14,7 @@ from spanwright.comparing.runs import Run, RunsWatcher, perform, plan_runs
 from spanwright.comparing.table import heat_map_csv, markdown, mistakes_csv
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.whole_files import whole_file
+from spanwright.training.processes import refuse_several
 from spanwright.training.watcher import Silent, Watcher
 
 
@@ -44,6 +45,7 @@ def compare(plan: Plan, *, out: str | Path, watcher: ComparisonWatcher | None = 
     Called again with the same plan, it reuses finished runs and goes on with an interrupted one. A folder
     whose run has other settings or documents is refused.
     """
+    refuse_several("compare")
     figure_class()
     watcher = watcher or SilentComparison()
     runs = plan_runs(plan, Path(out), watcher)

@@ -47,7 +47,7 @@ def leave_heads_in_place(model: Any) -> int:
     from onnx import helper, numpy_helper
 
     graph = model.graph
-    search = _Search(graph)
+    search = _Search(model)
     found = [each for node in graph.node if (each := search.attention(node)) is not None]
     turned: dict[str, str] = {}
     for attention in found:
@@ -86,7 +86,9 @@ def _fuse(product: Any, inputs: list[str], **attributes: int) -> None:
 class _Search:
     """Finds attentions among the nodes of a graph."""
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, model: Any) -> None:
+        graph = model.graph
+        self._axes = _numbers_of_axes(model)
         self._makers = {name: node for node in graph.node for name in node.output}
         self._weights = {tensor.name: tensor for tensor in graph.initializer}
         self._readers = Counter(name for node in graph.node for name in node.input)
@@ -108,8 +110,10 @@ class _Search:
         values = self._moved(sums.input[1], _MOVED)
         if queries is None or keys is None or values is None:
             return None
-        same_source = len({part.product.input[0] for part in (queries, keys, values)}) == 1
-        return _Attention(scores, sums, (queries, keys, values)) if same_source else None
+        sources = {part.product.input[0] for part in (queries, keys, values)}
+        # A source of two axes, windows and pieces in one, could not be turned.
+        fits = len(sources) == 1 and self._axes.get(*sources) == len(_PIECES_FIRST)
+        return _Attention(scores, sums, (queries, keys, values)) if fits else None
 
     def _moved(self, name: str, order: list[int]) -> _Moved | None:
         transpose = self._makers.get(name) if self._readers[name] == 1 else None
@@ -144,3 +148,12 @@ class _Search:
             name = maker.input[-1]
         known = self._weights.get(name)
         return int(numpy_helper.to_array(known)[-1]) if known is not None else None
+
+
+def _numbers_of_axes(model: Any) -> dict[str, int]:
+    """How many axes tensors have, as far as it follows from the inputs of a graph."""
+    from onnx import shape_inference
+
+    tensors = shape_inference.infer_shapes(model).graph.value_info
+    kinds = ((entry.name, entry.type.tensor_type) for entry in tensors)
+    return {name: len(kind.shape.dim) for name, kind in kinds if kind.HasField("shape")}

@@ -162,6 +162,14 @@ def is_first_process() -> bool:
     return os.environ.get("RANK", "0") == "0" or int(os.environ.get("WORLD_SIZE", "1")) == 1
 
 
+def refuse_several(command: str) -> None:
+    """An error for a command that trains one model after another, if torchrun started it more than once."""
+    if _several():
+        raise InputError(
+            f"{command} trains one model after another in one process; start it without torchrun"
+        )
+
+
 @contextmanager
 def joined_processes() -> Iterator[Processes]:
     """The processes that torchrun started, or this one alone; they part again at the end, also on an error.

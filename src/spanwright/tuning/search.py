@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from spanwright.evaluation import Scores
 from spanwright.text import Document
 from spanwright.training.corpora_file import load_corpora_file, read_splits
 from spanwright.training.loop import train
+from spanwright.training.processes import refuse_several
 from spanwright.training.setup import Setup, digest
 from spanwright.training.watcher import Silent, Watcher
 from spanwright.tuning.outcomes import (
@@ -102,8 +102,7 @@ def tune(
     Called again with the same plan, it goes on where it was, an interrupted trial from its last checkpoint. A
     folder with the search of another plan is refused.
     """
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        raise InputError("tune trains one trial after another in one process; start it without torchrun")
+    refuse_several("tune")
     import_optuna()  # if it is missing, that is told before the corpora are read
     search = _Search(plan, Path(out), watcher or SilentSearch())
     wanted = trials or plan.trials

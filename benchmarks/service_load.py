@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import random
 import re
@@ -216,12 +217,7 @@ async def mixed_run(port: int, documents: Sequence[Document], rate: float, secon
         "answers": dict(sorted(mixture.statuses.items())),
         "seconds": quantiles(mixture.seconds),
         "health_seconds": quantiles(mixture.health),
-        # The first look comes when all kinds of requests have been there.
-        "megabytes": {
-            "start": mixture.megabytes[0],
-            "end": mixture.megabytes[-1],
-            "most": max(mixture.megabytes),
-        },
+        "megabytes": {"over_time": over_time(mixture.megabytes), "most": max(mixture.megabytes)},
     }
 
 
@@ -265,6 +261,16 @@ async def watch(port: int, mixture: Mixture) -> None:
         mixture.megabytes.append(round(float(found[1]) / 2**20, 1) if found else 0.0)
         client.close()
         await asyncio.sleep(0.5)
+
+
+def over_time(values: Sequence[float], parts: int = 10) -> list[float]:
+    """The median of each of some equal parts of a series; of fewer values, each of them."""
+    borders = [len(values) * part // parts for part in range(parts + 1)]
+    return [
+        round(statistics.median(values[start:end]), 1)
+        for start, end in itertools.pairwise(borders)
+        if start < end
+    ]
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:

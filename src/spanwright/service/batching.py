@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from spanwright.errors import SpanwrightError
 from spanwright.predicting.tagger import Tagger
+from spanwright.service.memory import FreeMemory
 from spanwright.text import Document, words
 
 Types = tuple[tuple[str, str], ...]
@@ -138,6 +139,7 @@ class Batcher:
                 _fail(job, OverloadError("the service is shutting down", self.retry_seconds))
 
     def _work(self) -> None:
+        memory = FreeMemory()
         while (jobs := self._next_jobs()) is not None:
             if not jobs:  # all of them have left meanwhile
                 continue
@@ -152,6 +154,7 @@ class Batcher:
             self._patience = min(_LONGEST_PATIENCE, _PATIENCE * seconds)
             self._seconds_per_request *= _INERTIA
             self._seconds_per_request += (1 - _INERTIA) * seconds / len(served)
+            memory.give_back()
 
     def _next_jobs(self) -> list[_Job] | None:
         """The jobs with documents that wait, once there are any; None when there will be none."""

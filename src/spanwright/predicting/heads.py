@@ -1,7 +1,7 @@
 """Attention in graphs of 8-bit integers that reads queries, keys and values where they lie.
 
 Products make them as (windows, pieces, heads, size), attention reads (windows, heads, pieces, size), and to
-move all three there takes as long as attention itself. But if pieces come first, (pieces, windows, heads,
+move all three there takes nearly as long as attention itself. But if pieces come first, (pieces, windows, heads,
 size), a product of onnxruntime can do that on its way. So what the products read is turned instead: once for
 all three, in rows that are much longer, and in 8-bit integers.
 """

@@ -1,9 +1,9 @@
 """Attention in graphs of 8-bit integers that reads queries, keys and values where they lie.
 
 Products make them as (windows, pieces, heads, size), attention reads (windows, heads, pieces, size), and to
-move all three there takes nearly as long as attention itself. But if pieces come first, (pieces, windows, heads,
-size), a product of onnxruntime can do that on its way. So what the products read is turned instead: once for
-all three, in rows that are much longer, and in 8-bit integers.
+move all three there takes nearly as long as attention itself. But if pieces come first, (pieces, windows,
+heads, size), a product of onnxruntime can do that on its way. So what the products read is turned instead:
+once for all three, in rows that are much longer, and in 8-bit integers.
 """
 
 from __future__ import annotations
@@ -93,9 +93,7 @@ class _Search:
         self._weights = {tensor.name: tensor for tensor in graph.initializer}
         self._readers = Counter(name for node in graph.node for name in node.input)
         self._readers.update(entry.name for entry in graph.output)
-        self._products_of = {
-            node.input[0]: node for node in graph.node if node.op_type == "MatMul" and len(node.input) == 2
-        }
+        self._products_of = {node.input[0]: node for node in graph.node if node.op_type == "MatMul"}
 
     def attention(self, softmax: Any) -> _Attention | None:
         """The attention around a softmax; None if it has another form."""

@@ -152,8 +152,9 @@ class Tagger:
             for window in windows_of(item, index, self._plan, special_count)
         ]
         lengths = window_lengths(windows, prepared, special_count)
-        limits = {"windows": _BATCH_WINDOWS, "pieces": _BATCH_PIECES, "overhead": _BATCH_OVERHEAD}
-        for batch in with_least_work(lengths, **limits):
+        for batch in with_least_work(
+            lengths, windows=_BATCH_WINDOWS, pieces=_BATCH_PIECES, overhead=_BATCH_OVERHEAD
+        ):
             yield collate(
                 [windows[position] for position in batch],
                 prepared,

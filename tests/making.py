@@ -78,6 +78,7 @@ SMALL = (
     "representation.width_size=4",
     "optimiser.learning_rates={encoder=2e-3, head=1e-2}",
     "training.batch_windows=4",
+    "training.batch_pieces=4096",
 )
 """Settings that make any recipe small enough for a tiny encoder."""
 SMALL_JOINT_IB = (

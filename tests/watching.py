@@ -39,7 +39,7 @@ class Recorder:
         if len(self.losses) == self.stop_at_step:
             raise StoppedError
 
-    def scored(self, *, epoch: int, scores: Mapping[str, Scores], best: bool) -> None:
+    def scored(self, *, epoch: float, scores: Mapping[str, Scores], best: bool) -> None:
         self.f1.append(scores["dev"].micro.f1)
         self.best.append(best)
         self.weights.append(self._copied_weights())

@@ -84,14 +84,18 @@ class TrainingSettings(BaseModel):
     seed: int = Field(default=1, ge=0)
     batch_windows: int = Field(default=16, ge=1)
     """Windows of a batch."""
-    batch_pieces: int = Field(default=4096, ge=16)
-    """Pieces of a batch, padding included."""
+    batch_pieces: int = Field(default=512, ge=16)
+    """Pieces of a batch, padding included: some 14 sentences, or two windows of a document. With more, a
+    corpus has so few steps as documents that it learns far less than as sentences."""
     accumulate: int = Field(default=1, ge=1)
     """Batches whose gradients are added before a step."""
+    score_steps: int | None = Field(default=None, ge=1)
+    """Steps after which dev is scored, and a better model kept; after each epoch when None."""
     patience: int | None = Field(default=None, ge=1)
-    """Epochs without a better dev F1, behind all phases, after which training stops; never when None."""
+    """How often dev may be scored without a better F1, after all phases, before training stops; without end
+    when None."""
     checkpoint_steps: int | None = Field(default=None, ge=1)
-    """Steps between checkpoints; only behind each epoch when None."""
+    """Steps between checkpoints; only after each epoch when None."""
     precision: Precision = "float32"
     """`bf16`: Transformer blocks compute in 16 bits while training; weights, losses and scores have 32."""
 

@@ -19,9 +19,9 @@ from spanwright.parts.representations.vectors import SpanVectors
 from spanwright.parts.states import WordStates
 
 WIDTH, LIMIT, SIZE = 5, 4, 7
-ALL: tuple[Ingredient, ...] = ("first", "last", "max", "mean", "anchor", "width")
+ALL: tuple[Ingredient, ...] = ("first", "last", "max", "mean", "piece-mean", "anchor", "width")
 SUBSETS = [
-    subset for size in range(1, 7) for subset in combinations(ALL, size) if set(subset) & set(OF_WORDS)
+    subset for size in range(1, 8) for subset in combinations(ALL, size) if set(subset) & set(OF_WORDS)
 ]
 
 
@@ -31,7 +31,9 @@ def states(counts: Sequence[int], seed: int = 1) -> WordStates:
         torch.randn(rows, WIDTH, generator=generator, dtype=torch.float64, requires_grad=True)
         for rows in (sum(counts), sum(counts), len(counts))
     )
-    return WordStates(start=start, end=end, anchor=anchor)
+    pieces = torch.randn(sum(counts), WIDTH, generator=generator, dtype=torch.float64, requires_grad=True)
+    count = torch.randint(1, 4, (sum(counts), 1), generator=generator).double()
+    return WordStates(start, end, anchor, piece_mean=pieces, piece_count=count)
 
 
 def composed(ingredients: Sequence[Ingredient] = ALL, **choices: object) -> Composed:
@@ -70,8 +72,20 @@ def words_of(given_states: WordStates, window: int, first: int, last: int) -> di
         "last": given_states.end[last],
         "max": inside.max(dim=0).values,
         "mean": inside.mean(dim=0),
+        "piece-mean": mean_of_pieces(given_states, first, last),
         "anchor": given_states.anchor[window],
     }
+
+
+def mean_of_pieces(given_states: WordStates, first: int, last: int) -> Tensor:
+    """(width,): each word's mean as often as it has pieces, and then the mean of them all."""
+    assert given_states.piece_mean is not None and given_states.piece_count is not None
+    pieces = [
+        given_states.piece_mean[word]
+        for word in range(first, last + 1)
+        for _ in range(int(given_states.piece_count[word]))
+    ]
+    return torch.stack(pieces).mean(dim=0)
 
 
 def naive_spans(part: Composed, given_states: WordStates, candidates: Spans) -> Tensor:
@@ -186,7 +200,8 @@ def test_only_max_is_projected_per_span() -> None:
     part.projection.register_forward_pre_hook(lambda _, given: seen.append([len(each) for each in given[0]]))
     candidates = spans_of(every_span((4, 3), LIMIT))
     part(states((4, 3)), candidates)
-    rows = {"first": 7, "last": 7, "max": len(candidates), "mean": 7, "anchor": 2, "width": LIMIT}
+    rows = {"first": 7, "last": 7, "max": len(candidates), "mean": 7, "piece-mean": 7, "anchor": 2}
+    rows["width"] = LIMIT
     assert seen[0] == [rows[name] for name in ALL]
 
 
@@ -228,7 +243,8 @@ def test_without_width_there_is_no_width_embedding() -> None:
 @pytest.mark.parametrize("ingredients", [(), ("anchor",), ("width", "anchor")])
 def test_ingredients_without_words_are_refused(ingredients: tuple[Ingredient, ...]) -> None:
     with pytest.raises(
-        ValidationError, match=r"say nothing .* at least one of \['first', 'last', 'max', 'mean'\]"
+        ValidationError,
+        match=r"say nothing .* at least one of \['first', 'last', 'max', 'mean', 'piece-mean'\]",
     ):
         ComposedSettings(ingredients=ingredients)
 

@@ -58,6 +58,16 @@ def pieces_of_words(encoder: Encoder) -> list[torch.Tensor]:
     ]
 
 
+def test_means_of_pieces_are_handed_on_where_asked_for() -> None:
+    encoder = Encoder(Lookup(), "ends", piece_means=True)
+    states = encoder(batch())
+    assert states.piece_mean is not None and states.piece_count is not None
+    expected = pieces_of_words(encoder)
+    torch.testing.assert_close(states.piece_mean, torch.stack([pieces.mean(0) for pieces in expected]))
+    assert states.piece_count.flatten().tolist() == [len(pieces) for pieces in expected]
+    assert Encoder(Lookup(), "ends")(batch()).piece_mean is None
+
+
 @pytest.mark.parametrize(
     ("pooling", "start", "end"),
     [

@@ -44,6 +44,15 @@ def naive_total(logits: list[list[float]], pairs: list[tuple[int, int]]) -> floa
     return total
 
 
+def test_spans_begin_as_no_entity_in_whichever_corpus() -> None:
+    torch.manual_seed(0)
+    made = Softmax(SoftmaxSettings(hidden=(6,)), vector_size=4, sizes=(2, 1))
+    made.eval()
+    bias = made.layers[-1].bias
+    assert bias[made.classes.none].tolist() == pytest.approx([4.6, 4.6])
+    assert bias[made.classes.of_type].abs().max() < 1
+
+
 rows = st.lists(st.lists(st.floats(-4, 4), min_size=TYPES + 1, max_size=TYPES + 1), min_size=1, max_size=9)
 
 

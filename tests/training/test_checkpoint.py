@@ -35,7 +35,7 @@ class Learner:
         return load_checkpoint(folder, self.network, self.optimiser)
 
 
-POSITION = Position(epoch=2, batch=5, step=17, best_f1=0.75, best_epoch=1, journal_size=1234)
+POSITION = Position(epoch=2, batch=5, step=17, best_f1=0.75, worse=1, journal_size=1234)
 
 
 def test_a_checkpoint_restores_position_and_weights(tmp_path: Path) -> None:

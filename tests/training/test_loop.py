@@ -149,6 +149,25 @@ def test_patience_ends_a_run_that_gets_no_better(tiny_encoder: str, tmp_path: Pa
     assert recorder.best[-3:] == [True, False, False]
 
 
+def test_dev_can_be_scored_every_few_steps_and_patience_counts_these(
+    tiny_encoder: str, tmp_path: Path
+) -> None:
+    recorder = Recorder()
+    changes = ("training.epochs=20", "training.score_steps=3", "training.patience=4")
+    run(tiny_encoder, tmp_path / "run", *changes, watcher=recorder)
+    assert recorder.best[-5:] == [True, False, False, False, False]
+    assert len(recorder.losses) == 3 * len(recorder.best) < 200
+    epochs = [line["epoch"] for line in read_journal(tmp_path / "run") if line["event"] == "epoch"]
+    assert epochs == pytest.approx([0.3 * (number + 1) for number in range(len(epochs))])
+
+
+def test_the_last_step_is_scored_however_steps_are_counted(tiny_encoder: str, tmp_path: Path) -> None:
+    recorder = Recorder()
+    run(tiny_encoder, tmp_path / "run", "training.epochs=2", "training.score_steps=8", watcher=recorder)
+    epochs = [line["epoch"] for line in read_journal(tmp_path / "run") if line["event"] == "epoch"]
+    assert epochs == pytest.approx([0.8, 1.6, 2.0])
+
+
 def test_patience_is_remembered_when_a_run_is_resumed(tiny_encoder: str, tmp_path: Path) -> None:
     changes = ("training.epochs=20", "training.patience=2")
     run(tiny_encoder, tmp_path / "run", *changes)
@@ -163,10 +182,11 @@ def test_accumulated_gradients_of_two_batches_are_those_of_one_batch_of_both(
     """The sum over windows is divided by their number, so batches of equally many windows add up."""
     gradients: list[torch.Tensor] = []
 
-    def remember(parameters: object, *_: object, **__: object) -> None:
+    def remember(parameters: object, *_: object) -> float:
         gradients.append(torch.cat([parameter.grad.flatten() for parameter in list(parameters)]))
+        return 1.0
 
-    monkeypatch.setattr(loop, "clip_grad_norm_", remember)
+    monkeypatch.setattr(loop, "limit_gradients", remember)
     common = ("training.epochs=1", "representation.dropout=0.0")
     for name, changes in {
         "one": ("training.batch_windows=8",),
@@ -188,19 +208,41 @@ def test_batches_behind_the_last_full_group_are_trained_too(tiny_encoder: str, t
     assert recorder.shares == [pytest.approx(0.75), pytest.approx(1.0)]
 
 
-def test_sampled_negatives_train_on_fewer_spans(still_encoder: str, tmp_path: Path) -> None:
-    first: dict[str, float] = {}
+def test_sampled_negatives_train_on_fewer_spans(tiny_encoder: str, tmp_path: Path) -> None:
+    spans: dict[str, int] = {}
     for negatives in ('"all"', "1"):
         recorder = Recorder()
-        changes = (f"candidates.negatives={negatives}", "representation.dropout=0.0", "training.epochs=1")
-        run(still_encoder, tmp_path / negatives.strip('"'), *changes, watcher=recorder)
-        first[negatives] = recorder.losses[0]
-    assert first["1"] < 0.7 * first['"all"']
+        changes = (f"candidates.negatives={negatives}", "training.epochs=1")
+        run(tiny_encoder, tmp_path / negatives.strip('"'), *changes, watcher=recorder)
+        spans[negatives] = len(recorder.setup.batch(range(4), (1, 0, 0)).spans)
+    assert spans["1"] < 0.5 * spans['"all"']
 
 
 def test_sampled_negatives_learn(tiny_encoder: str, tmp_path: Path) -> None:
     result = run(tiny_encoder, tmp_path / "run", "candidates.negatives=4", "training.epochs=6")
     assert result.scores["dev"].micro.f1 > 0.8
+
+
+def test_steps_are_counted_before_a_run_and_few_are_told_with_epochs_that_would_be_enough(
+    tiny_encoder: str, tmp_path: Path
+) -> None:
+    recorder = Recorder()
+    changes = ("training.epochs=2", "training.accumulate=3")
+    run(tiny_encoder, tmp_path / "run", *changes, watcher=recorder)
+    assert recorder.setup.steps == len(recorder.losses) == 8
+    (warning,) = recorder.warnings
+    assert warning.startswith("this run has only 8 steps") and warning.endswith("training.epochs=50")
+
+
+def test_the_size_of_a_loss_does_not_matter(tiny_encoder: str, tmp_path: Path) -> None:
+    ends: list[dict[str, torch.Tensor]] = []
+    for weight in (1.0, 1024.0):
+        recorder = Recorder()
+        changes = (f"objective.weights.spans={weight}", "training.epochs=1")
+        run(tiny_encoder, tmp_path / str(weight), *changes, watcher=recorder)
+        ends.append(recorder.weights[-1])
+    for name, tensor in ends[0].items():
+        torch.testing.assert_close(tensor, ends[1][name], rtol=1e-3, atol=1e-4)
 
 
 def test_another_seed_gives_another_run(tiny_encoder: str, tmp_path: Path) -> None:
@@ -220,7 +262,7 @@ def test_files_can_be_trained_on_and_what_they_lack_is_told(tiny_encoder: str, t
     files = {"train": [tmp_path / "train.jsonl"], "dev": str(tmp_path / "dev.jsonl")}
     run(tiny_encoder, tmp_path / "run", "training.epochs=1", watcher=recorder, **files)
     assert recorder.setup.reports["train"].documents == len(TRAIN)
-    (warning,) = recorder.warnings
+    (warning,) = (told for told in recorder.warnings if "steps" not in told)
     assert warning.startswith(f"{tmp_path / 'train.jsonl'}: 1 problems in reading, the first: ")
     assert f"{tmp_path / 'train.jsonl'}:41: not JSON" in warning
 
@@ -258,11 +300,15 @@ def test_a_finished_run_that_is_resumed_stays_as_it_is(
     assert result.scores == finished[0].scores
 
 
-@pytest.mark.parametrize(("accumulate", "step"), [(1, 1), (1, 13), (2, 7)])
+@pytest.mark.parametrize(
+    ("accumulate", "step", "more"),
+    [(1, 1, ()), (1, 13, ()), (2, 7, ()), (1, 13, ("training.score_steps=5", "training.patience=100"))],
+)
 def test_an_interrupted_run_ends_like_one_that_was_not(
-    tiny_encoder: str, tmp_path: Path, accumulate: int, step: int
+    tiny_encoder: str, tmp_path: Path, accumulate: int, step: int, more: tuple[str, ...]
 ) -> None:
     settings = (
+        *more,
         f"training.accumulate={accumulate}",
         "training.checkpoint_steps=3",
         "training.batch_windows=2",
@@ -283,7 +329,7 @@ def test_a_torn_checkpoint_is_told_and_the_one_before_it_used(tiny_encoder: str,
     (newest / "position.json").write_text("")
     recorder = Recorder()
     run(tiny_encoder, copied, watcher=recorder, test=TEST, resume=True)
-    (warning,) = recorder.warnings
+    (warning,) = (told for told in recorder.warnings if "steps" not in told)
     assert str(newest) in warning and "position.json is missing or torn" in warning
     assert len(recorder.losses) == 10
 

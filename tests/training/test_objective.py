@@ -12,7 +12,9 @@ from spanwright.training.objective import (
     LogisticSchedule,
     ObjectiveSettings,
     Phase,
+    check_roles,
     check_terms,
+    role_rates_at,
     total,
     weights_at,
 )
@@ -96,6 +98,26 @@ def test_a_convex_objective_needs_spans_and_an_auxiliary(terms: set[str]) -> Non
 def test_phases_turn_terms_on_in_order_and_all_of_them_behind_the_last(progress: float, on: set[str]) -> None:
     phases = (Phase(share=0.5, terms=("words",)), Phase(share=0.25, terms=("spans", "tags")))
     assert weights(ObjectiveSettings(phases=phases), progress=progress).keys() == on
+
+
+def test_a_phase_scales_the_rates_of_roles_and_no_longer_than_it_lasts() -> None:
+    phases = (Phase(share=0.25, terms=("words",), rates={"encoder": 0.1}),)
+    settings = ObjectiveSettings(phases=phases)
+    assert role_rates_at(settings, progress=0.2) == {"encoder": 0.1}
+    assert role_rates_at(settings, progress=0.3) == {}
+
+
+def test_roles_that_older_settings_hold_still_have_a_rate_of_zero() -> None:
+    phase = Phase.model_validate({"share": 0.25, "terms": ["words"], "still": ["encoder"]})
+    assert phase == Phase(share=0.25, terms=("words",), rates={"encoder": 0.0})
+
+
+def test_rates_of_roles_that_the_model_lacks_are_refused() -> None:
+    settings = ObjectiveSettings(phases=(Phase(share=1, terms=("words",), rates={"encodr": 0.1}),))
+    with pytest.raises(
+        SettingsError, match=r"name the roles \['encodr'\]; this model has \['encoder', 'head'\]"
+    ):
+        check_roles(settings, {"encoder", "head"})
 
 
 def test_phases_that_are_longer_than_the_run_are_refused() -> None:

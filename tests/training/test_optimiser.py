@@ -9,6 +9,7 @@ from spanwright.errors import SettingsError
 from spanwright.training.optimiser import (
     OptimiserSettings,
     default_rates,
+    limit_gradients,
     make_optimiser,
     rate_factor,
     set_rates,
@@ -54,8 +55,52 @@ def test_a_rate_for_a_role_that_the_model_lacks_is_refused(network: nn.Module) -
 
 def test_set_rates_scales_the_full_rates_and_not_the_last_ones(optimiser: torch.optim.AdamW) -> None:
     for factor in (0.5, 0.25):
-        set_rates(optimiser, factor)
+        set_rates(optimiser, factor, {})
     assert {group["lr"] for group in optimiser.param_groups} == {0.25e-4, 0.25e-3}
+
+
+def test_set_rates_scales_the_rates_of_a_role_once_more(optimiser: torch.optim.AdamW) -> None:
+    set_rates(optimiser, 0.5, {"encoder": 0.1})
+    rates = {group["role"]: group["lr"] for group in optimiser.param_groups}
+    assert rates == pytest.approx({"encoder": 0.05e-4, "head": 0.5e-3})
+
+
+def test_betas_and_epsilon_reach_the_optimiser(network: nn.Module) -> None:
+    settings = OptimiserSettings(learning_rates=SETTINGS.learning_rates, betas=(0.8, 0.95), epsilon=1e-5)
+    made = make_optimiser(network.roles(), settings)
+    assert {(group["betas"], group["eps"]) for group in made.param_groups} == {((0.8, 0.95), 1e-5)}
+
+
+def with_gradients(*values: float) -> list[nn.Parameter]:
+    """Parameters of one number each, and one that has no gradient."""
+    parameters = [nn.Parameter(torch.zeros(1)) for _ in values]
+    for parameter, value in zip(parameters, values, strict=True):
+        parameter.grad = torch.full((1,), value)
+    return [*parameters, nn.Parameter(torch.zeros(1))]
+
+
+def left(parameters: list[nn.Parameter]) -> list[float]:
+    return [float(each.grad) for each in parameters if each.grad is not None]
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_a_normalised_gradient_has_norm_one_whatever_the_size_of_the_loss(scale: float) -> None:
+    parameters = with_gradients(3 * scale, 4 * scale)
+    assert limit_gradients(parameters, "normalise") == pytest.approx(5 * scale)
+    assert left(parameters) == pytest.approx([0.6, 0.8])
+
+
+@pytest.mark.parametrize(("clip", "first"), [(1.0, 0.6), (5.0, 3.0), (10.0, 3.0)])
+def test_a_clipped_gradient_is_cut_only_above_the_limit(clip: float, first: float) -> None:
+    parameters = with_gradients(3.0, 4.0)
+    limit_gradients(parameters, clip)
+    assert left(parameters)[0] == pytest.approx(first)
+
+
+def test_a_gradient_of_zero_stays_zero() -> None:
+    parameters = with_gradients(0.0)
+    assert limit_gradients(parameters, "normalise") == 0.0
+    assert left(parameters) == [0.0]
 
 
 @pytest.mark.parametrize(

@@ -317,10 +317,11 @@ def test_gradients_of_a_group_of_corpora_are_those_of_one_large_mixed_batch(
 ) -> None:
     found: list[dict[str, Tensor]] = []
 
-    def remember(parameters: object, *_: object, **__: object) -> None:
+    def remember(parameters: object, *_: object) -> float:
         found.append({name: grad.clone() for name, grad in gradients(recorder.setup.model.network).items()})
+        return 1.0
 
-    monkeypatch.setattr(loop, "clip_grad_norm_", remember)
+    monkeypatch.setattr(loop, "limit_gradients", remember)
     recorder = Recorder()
     dry = ("representation.dropout=0", "scorer.dropout=0", "training.epochs=1")
     group = ("training.batch_windows=4", "training.accumulate=100")

@@ -63,7 +63,9 @@ class TrainingView:
             f"{_removed(setup)}\n"
             f"recipe {settings.name}, encoder {settings.encoder.name}, {parameters / 1e6:.1f} M parameters\n"
             f"candidate spans up to {settings.candidates.width_limit} words; decoding {settings.decoding}\n"
-            f"learning rates: {rates}",
+            f"learning rates: {rates}\n"
+            f"{setup.steps:,} steps in {settings.training.epochs} epochs, of up to "
+            f"{settings.training.batch_pieces} pieces each",
             soft_wrap=True,
         )
         self._progress.start()
@@ -77,12 +79,12 @@ class TrainingView:
         """Move the bar."""
         self._progress.update(self._task, completed=share, epoch=epoch, loss=loss, speed=words_per_second)
 
-    def scored(self, *, epoch: int, scores: Mapping[str, Scores], best: bool) -> None:
-        """Print the dev scores of an epoch."""
+    def scored(self, *, epoch: float, scores: Mapping[str, Scores], best: bool) -> None:
+        """Print the dev scores after an epoch, or a part of one."""
         for name, found in scores.items():
             counts = found.micro
             self.console.print(
-                f"epoch {epoch}: {name} precision {100 * counts.precision:.1f}  "
+                f"epoch {epoch:.4g}: {name} precision {100 * counts.precision:.1f}  "
                 f"recall {100 * counts.recall:.1f}  F1 {100 * counts.f1:.1f}"
                 f"{'  (best so far)' if best and name == 'dev' else ''}",
                 highlight=False,

@@ -14,8 +14,7 @@ from spanwright import sample
 from spanwright.text import Document
 
 _SENTENCE = "Loss of BRCA2 made human breast cancer cells sensitive to olaparib and cisplatin."
-# Little data: small batches make for enough steps.
-_CHANGES = ("training.epochs=4", "training.batch_pieces=512")
+_CHANGES = ("training.epochs=4",)
 
 
 def quickstart_command(

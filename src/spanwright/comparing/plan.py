@@ -43,6 +43,9 @@ class CorpusPlan(BaseModel):
     options: dict[str, str] = {}
     """Choices of the format, such as tag_column."""
     documents: Limits = Limits()
+    map: str | None = None
+    """A label map, a file or the name of a shipped one, that knows this corpus by its name here: entities get
+    its shared types, and those without one are left out."""
     descriptions: str | None = None
     """Texts about the types, for the recipes that read them: a file, or the name of a shipped one."""
     changes: tuple[str, ...] = Field(default=(), alias="set")
@@ -55,9 +58,11 @@ class CorpusPlan(BaseModel):
         if self.together is None and len(given) < len(splits):
             missing = next(name for name in splits if name not in given)
             raise ValueError(f"{missing} is missing; legal are train, dev and test, or together")
-        choices = given or self.format or self.options or self.documents != Limits()
+        choices = given or self.format or self.options or self.map or self.documents != Limits()
         if self.together is not None and choices:
-            raise ValueError("together is given, so files, formats and numbers of documents are told there")
+            raise ValueError(
+                "together is given, so files, formats, maps and numbers of documents are told there"
+            )
         return self
 
     def corpora_file(self) -> CorporaFile | None:

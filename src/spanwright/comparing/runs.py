@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from spanwright.comparing.plan import CorpusPlan, Plan, Split, folder_name
 from spanwright.corpora.files import read, write
 from spanwright.corpora.format import ReadingLog
+from spanwright.corpora.label_map import load_map
 from spanwright.corpora.overlap import drop_shared
 from spanwright.errors import InputError
 from spanwright.predicting.tagger import load
@@ -161,12 +162,20 @@ def _read_corpus(name: str, plan: CorpusPlan, watcher: RunsWatcher) -> CorpusDat
         for split in splits:
             corpus = read(*getattr(plan, split), format=plan.format, options=plan.options)
             watcher.read(name, split, corpus.log)
-            splits[split] = corpus.documents[: getattr(plan.documents, split)]
+            splits[split] = _mapped(corpus.documents[: getattr(plan.documents, split)], name, plan.map)
     for split, documents in splits.items():
         if not documents:
             raise InputError(f"corpus {name!r}: the {split} files have no document that can be read")
     learnt, _ = drop_shared(splits["train"], [*splits["dev"], *splits["test"]])
     return CorpusData(name, learnt=learnt, targets=together.target if together else (), **splits)
+
+
+def _mapped(documents: list[Document], corpus: str, name: str | None) -> list[Document]:
+    """Documents with the shared types of a label map, where there is one."""
+    if name is None:
+        return documents
+    label_map = load_map(name)
+    return [label_map.apply(document, corpus) for document in documents]
 
 
 def _resolved(asked: Settings, corpus: CorpusData) -> Settings:

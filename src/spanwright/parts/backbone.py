@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,15 @@ _HALVED = ("t5", "mt5", "umt5")
 """Kinds of encoder-decoders that are used without their decoder."""
 _DROPOUT = ("hidden_dropout_prob", "dropout_rate", "dropout")
 """What configurations call the dropout of states."""
+_ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
+"""What configurations call the dropout of attention."""
 
 
 def load_pretrained(
     name: str,
     dropout: float | None = None,
     *,
+    attention_dropout: float | None = None,
     lora: LoraSettings | None = None,
     quantised: Quantised | None = None,
     checkpointing: bool = False,
@@ -42,8 +46,8 @@ def load_pretrained(
     try:
         config = transformers.AutoConfig.from_pretrained(source, trust_remote_code=False)
         _check_kind(config, name)
-        if dropout is not None:
-            _set_dropout(config, dropout)
+        _set_dropout(config, "dropout", dropout, _DROPOUT)
+        _set_dropout(config, "attention_dropout", attention_dropout, _ATTENTION_DROPOUT)
         model = _class(config).from_pretrained(
             source, config=config, dtype=torch.float32, trust_remote_code=False, **loading_options(quantised)
         )
@@ -138,14 +142,17 @@ def _check_kind(config: Any, name: str) -> None:
         )
 
 
-def _set_dropout(config: Any, dropout: float) -> None:
-    known = [name for name in _DROPOUT if hasattr(config, name)]
+def _set_dropout(config: Any, setting: str, value: float | None, names: Sequence[str]) -> None:
+    """Give a configuration the value of a setting, by whichever of the names it has for it."""
+    if value is None:
+        return
+    known = [name for name in names if hasattr(config, name)]
     if not known:
         raise SettingsError(
-            f"encoder.dropout is {dropout}, but an encoder of kind {config.model_type!r} has no such number; "
+            f"encoder.{setting} is {value}, but an encoder of kind {config.model_type!r} has no such number; "
             f"leave it out"
         )
-    setattr(config, known[0], dropout)
+    setattr(config, known[0], value)
 
 
 def _checkpoint_gradients(backbone: Any) -> None:

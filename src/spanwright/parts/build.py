@@ -54,6 +54,7 @@ def build(
         backbone,
         settings.encoder.pooling,
         depth=depth,
+        piece_means=settings.has_spans and _reads_pieces(settings),
         corpora=len(labels.corpora) if pieces.names_corpus else 0,
         corpus_from_end=pieces.corpus_from_end,
     )
@@ -71,6 +72,11 @@ def _depth(settings: Settings, backbone: nn.Module) -> int:
     """Of how many blocks of the backbone the representation needs what they read."""
     chosen = settings.representation
     return checked_depth(chosen.depth, backbone) if chosen.kind == "span-transformer" else 0
+
+
+def _reads_pieces(settings: Settings) -> bool:
+    """Whether the representation reads all pieces of words."""
+    return settings.representation.kind == "composed" and "piece-mean" in settings.representation.ingredients
 
 
 def _representation(settings: Settings, encoder: Encoder) -> Representation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, Self
 
 import torch
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 
 from spanwright.batches.batch import Batch
@@ -28,6 +28,8 @@ class EncoderSettings(BaseModel):
     """`ends`: a span takes the first piece of its first word and the last piece of its last word."""
     dropout: float | None = None
     """Hidden dropout of the backbone while training; its own value when None."""
+    attention_dropout: float | None = Field(default=None, ge=0, lt=1)
+    """Dropout of the backbone's attention while training; its own value when None."""
     lora: Annotated[LoraSettings | None, OFF] = None
     """Freeze the backbone and let low-rank adapters learn in its place."""
     quantised: Annotated[Quantised | None, OFF] = None
@@ -54,11 +56,14 @@ class Encoder(nn.Module):
         pooling: Pooling,
         *,
         depth: int = 0,
+        piece_means: bool = False,
         corpora: int = 0,
         corpus_from_end: int = 1,
     ) -> None:
         """With `corpora`, a learnt vector of each stands in its windows, so far from their end."""
         super().__init__()
+        self.piece_means = piece_means
+        """Whether the means of the states of words' pieces are handed on as well."""
         self.backbone = backbone
         self.pooling = pooling
         self.depth = depth
@@ -85,7 +90,10 @@ class Encoder(nn.Module):
         # The last of all states is that behind the top block.
         inputs = output.hidden_states[-1 - self.depth : -1] if self.depth else ()
         layers = tuple(self._word_states(states, batch)[0] for states in inputs)
-        return WordStates(start, end, anchor=hidden[:, 0], layers=layers)
+        if not self.piece_means:
+            return WordStates(start, end, anchor=hidden[:, 0], layers=layers)
+        means, counts = _pool(hidden.flatten(0, 1), batch, "mean"), _piece_counts(batch)[:, None]
+        return WordStates(start, end, hidden[:, 0], means, counts.to(hidden.dtype), layers)
 
     def pieces(self, batch: Batch) -> dict[str, Tensor]:
         """What the backbone reads: ids of pieces or, with vectors of corpora among them, embeddings."""
@@ -129,10 +137,15 @@ class CorpusTokens(nn.Module):
 
 def _pool(pieces: Tensor, batch: Batch, reduction: Literal["mean", "amax"]) -> Tensor:
     """(words, width): the mean or elementwise maximum over the pieces of each word."""
-    counts = batch.last_piece - batch.first_piece + 1
+    counts = _piece_counts(batch)
     word = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
     within = torch.arange(len(word), device=word.device) - (counts.cumsum(0) - counts)[word]
     source = pieces.index_select(0, batch.first_piece[word] + within)
     empty = pieces.new_zeros(len(counts), pieces.shape[1])
     index = word[:, None].expand_as(source)
     return empty.scatter_reduce(0, index, source, reduction, include_self=False)
+
+
+def _piece_counts(batch: Batch) -> Tensor:
+    """(words,): how many pieces each word has."""
+    return batch.last_piece - batch.first_piece + 1

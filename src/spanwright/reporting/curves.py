@@ -20,9 +20,9 @@ class Curves:
     loss: tuple[Point, ...] = ()
     """Step and loss; means of neighbouring points where there are many."""
     dev_f1: tuple[Point, ...] = ()
-    """Epoch, counted from 1, and micro F1 on the dev documents."""
-    best_epoch: int | None = None
-    """The epoch whose model was kept."""
+    """Epochs done, and micro F1 on the dev documents."""
+    best_epoch: float | None = None
+    """How many epochs were done when the model that was kept was scored."""
     notes: tuple[str, ...] = ()
 
 
@@ -30,7 +30,7 @@ def read_curves(journal: Iterable[Mapping[str, Any]]) -> Curves:
     """The curves in the lines of a journal (see `spanwright.training.journal`)."""
     loss: list[Point] = []
     dev_f1: list[Point] = []
-    best: int | None = None
+    best: float | None = None
     for line in journal:
         if line.get("event") == "step":
             loss.append((line["step"], line["loss"]))

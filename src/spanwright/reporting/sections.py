@@ -194,6 +194,6 @@ def _training_notes(content: Content) -> Iterable[Node]:
     for system in content.systems:
         lines = list(system.curves.notes)
         if system.curves.best_epoch is not None:
-            lines.insert(0, f"the model of epoch {system.curves.best_epoch} was kept")
+            lines.insert(0, f"the model of epoch {system.curves.best_epoch:.4g} was kept")
         if lines:
             yield note(chip(content, system), f": {'; '.join(lines)}.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import safetensors.torch
@@ -33,7 +33,8 @@ class Position:
     """Batches of the epoch that are done."""
     step: int = 0
     best_f1: float = -1.0
-    best_epoch: int = -1
+    worse: int = 0
+    """How many times dev has been scored since it was best."""
     journal_size: int = 0
 
 
@@ -78,8 +79,15 @@ def load_checkpoint(
             raise CheckpointError(f"{place}: the checkpoint is of another model; choose another --out")
         network.load_state_dict(learnt, strict=False)
         _restore(safetensors.torch.load_file(place / "optimiser.safetensors"), network, optimiser)
-        return Position(**json.loads((place / "position.json").read_text())), warnings
+        return _position(place), warnings
     return None, warnings
+
+
+def _position(place: Path) -> Position:
+    """Where a checkpoint was taken; what older versions wrote besides is passed over."""
+    known = {entry.name for entry in fields(Position)}
+    values = json.loads((place / "position.json").read_text())
+    return Position(**{name: value for name, value in values.items() if name in known})
 
 
 def _newest_first(folder: Path) -> list[Path]:

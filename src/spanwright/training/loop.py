@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -12,13 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.nn.utils import clip_grad_norm_
 
 from spanwright import artifact
 from spanwright.artifact import TrainedModel
-from spanwright.batches.order import training_order
 from spanwright.batches.pieces import Integers
-from spanwright.batches.prepare import window_lengths
 from spanwright.corpora import files
 from spanwright.corpora.stored import DocumentView, StoredDocuments
 from spanwright.errors import InputError
@@ -29,8 +25,8 @@ from spanwright.text import Document
 from spanwright.training.checkpoint import Position, load_checkpoint, save_checkpoint
 from spanwright.training.confidence import calibrated, confidence_facts, uncalibrated
 from spanwright.training.journal import Journal
-from spanwright.training.objective import check_roles, check_terms, still_at, total, weights_at
-from spanwright.training.optimiser import make_optimiser, rate_factor, set_rates
+from spanwright.training.objective import check_roles, check_terms, role_rates_at, total, weights_at
+from spanwright.training.optimiser import limit_gradients, make_optimiser, rate_factor, set_rates
 from spanwright.training.processes import Part, Processes, check_same, joined_processes, parts_of
 from spanwright.training.pruning import pruning_report
 from spanwright.training.runtime import check_bf16, flushed_denormals, seed_draws, transformers_in_bf16
@@ -100,9 +96,6 @@ class _Run:
         self.optimiser = make_optimiser(self.roles, self.settings.optimiser)
         self.still: frozenset[str] = frozenset()
         self.position = Position()
-        self.lengths = window_lengths(
-            setup.train.windows, setup.train.documents, setup.model.pieces.special_count
-        )
         self._in_bf16 = self.settings.training.precision == "bf16"
         if self._in_bf16:
             check_bf16(processes.device)
@@ -131,29 +124,23 @@ class _Run:
     def finish_epochs(self) -> None:
         """Train the epochs that are left, unless patience ends first."""
         training = self.settings.training
-        while self.position.epoch < training.epochs:
-            bad_epochs = self.position.epoch - max(self.position.best_epoch, self._last_phased)
-            if training.patience is not None and bad_epochs > training.patience:
-                break
+        while self.position.epoch < training.epochs and not self._patience_is_over:
             self._train_epoch()
-            self.position = self.processes.from_first(self._scored_epoch)
+            if self._patience_is_over:
+                break
+            self.position = replace(self.position, epoch=self.position.epoch + 1, batch=0)
+            if training.score_steps is None or self.position.epoch == training.epochs:
+                self._score(self.position.epoch)
             self._checkpoint()
 
     @property
-    def _last_phased(self) -> int:
-        """The last epoch before all terms are on, in which scores say nothing: spans may not learn yet."""
-        return math.ceil(self.settings.objective.phased * self.settings.training.epochs) - 1
+    def _patience_is_over(self) -> bool:
+        patience = self.settings.training.patience
+        return patience is not None and self.position.worse >= patience
 
     def _train_epoch(self) -> None:
         training, epoch = self.settings.training, self.position.epoch
-        batches = training_order(
-            self.lengths,
-            self.setup.portions,
-            seed=training.seed,
-            epoch=epoch,
-            windows=training.batch_windows,
-            pieces=training.batch_pieces,
-        )
+        batches = self.setup.batches(epoch)
         done = sum(len(batch) for batch in batches[: self.position.batch])
         self.network.train()
         meter = _Meter()
@@ -169,6 +156,11 @@ class _Run:
             self.watcher.progressed(epoch=epoch + 1, share=share, loss=loss, words_per_second=meter.speed)
             if self.processes.is_first and self.position.step % _JOURNAL_STEPS == 0:
                 self.journal.write("step", step=self.position.step, epoch=epoch + 1, loss=loss)
+            if training.score_steps and self.position.step % training.score_steps == 0:
+                self._score(epoch + done / self.setup.epoch_windows)
+                if self._patience_is_over:
+                    return
+                self.network.train()
             if training.checkpoint_steps and self.position.step % training.checkpoint_steps == 0:
                 self._checkpoint()
         if self.processes.is_first:
@@ -178,10 +170,10 @@ class _Run:
         """One optimiser step over the batches of a group; the mean loss."""
         settings = self.settings
         weights = weights_at(settings.objective, self.network.terms, progress=progress)
-        self._hold(still_at(settings.objective, progress=progress))
-        set_rates(
-            self.optimiser, rate_factor(progress, settings.optimiser.warmup, settings.objective.beginnings)
-        )
+        of_roles = role_rates_at(settings.objective, progress=progress)
+        self._hold(frozenset(role for role, rate in of_roles.items() if rate == 0))
+        factor = rate_factor(progress, settings.optimiser.warmup, settings.objective.beginnings)
+        set_rates(self.optimiser, factor, of_roles)
         parts = parts_of(
             group,
             draw=(settings.training.seed, self.position.epoch),
@@ -193,7 +185,7 @@ class _Run:
         self.processes.sum_gradients(self.network.parameters())
         mean, words = self.processes.sums(sum(loss for loss, _ in learnt), sum(count for _, count in learnt))
         meter.add(words)
-        clip_grad_norm_(self.network.parameters(), settings.optimiser.clip, foreach=True)
+        limit_gradients(self.network.parameters(), settings.optimiser.clip)
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         return mean
@@ -218,9 +210,12 @@ class _Run:
                 parameter.requires_grad_(role not in still)
         self.still = still
 
-    def _scored_epoch(self) -> Position:
-        """The position behind an epoch: dev is scored with the real decoder, and the best model kept."""
-        epoch = self.position.epoch
+    def _score(self, epochs: float) -> None:
+        """Score dev after so many epochs, or parts of one, and keep the best model."""
+        self.position = self.processes.from_first(lambda: self._scored(epochs))
+
+    def _scored(self, epochs: float) -> Position:
+        """The position after dev is scored with the real decoder."""
         evaluation = self.setup.evaluation
         tune_thresholds(self.setup.model, self.setup.data.dev_documents())
         found = {
@@ -231,18 +226,20 @@ class _Run:
         scores = found.pop("dev")
         deciding = [found.get(name, scores).micro.f1 for name in self.setup.data.deciding]
         f1 = sum(deciding) / len(deciding)
-        # While phases last, the newest model is the best, whatever it scores.
-        best = f1 > self.position.best_f1 or epoch <= self._last_phased
+        # While phases last, in which spans may not learn yet, the newest model is the best.
+        best = (
+            f1 > self.position.best_f1
+            or epochs <= self.settings.objective.phased * self.settings.training.epochs
+        )
         pruning = pruning_report(self.setup.model, self.setup.evaluation["dev"])
         more = {"pruning": pruning.to_dict()} if pruning else {}
         more |= {"corpora": {name: entry.to_dict() for name, entry in found.items()}} if found else {}
-        self.journal.write("epoch", epoch=epoch + 1, best=best, dev=scores.to_dict(), **more)
-        position = replace(self.position, epoch=epoch + 1, batch=0)
-        if best:
-            self._save_model(self.setup.model, {"dev": scores})
-            position = replace(position, best_f1=f1, best_epoch=epoch)
-        self.watcher.scored(epoch=epoch + 1, scores={"dev": scores, **found}, best=best)
-        return position
+        self.journal.write("epoch", epoch=epochs, best=best, dev=scores.to_dict(), **more)
+        self.watcher.scored(epoch=epochs, scores={"dev": scores, **found}, best=best)
+        if not best:
+            return replace(self.position, worse=self.position.worse + 1)
+        self._save_model(self.setup.model, {"dev": scores})
+        return replace(self.position, best_f1=f1, worse=0)
 
     def _checkpoint(self) -> None:
         self.processes.from_first(self._save_checkpoint)

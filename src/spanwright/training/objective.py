@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import accumulate
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, model_validator
 from torch import Tensor
 
 from spanwright.errors import SettingsError
@@ -71,9 +71,19 @@ class Phase(BaseModel):
     share: float = Field(gt=0, le=1)
     """How much of the run it takes."""
     terms: tuple[str, ...] = Field(min_length=1)
-    still: tuple[str, ...] = ()
-    """The roles whose weights do not learn, such as `encoder`. Auto-encoders that have it to themselves soon
-    lead it away from telling words apart."""
+    rates: dict[str, NonNegativeFloat] = Field(default_factory=dict)
+    """Factors of the learning rates of roles, such as `{ encoder = 0.1 }`; 0 keeps weights as they are.
+    Auto-encoders that have the encoder to themselves at its full rate soon lead it away from telling words
+    apart."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_still(cls, values: Any) -> Any:
+        """Older settings name the roles that do not learn as `still`."""
+        if not isinstance(values, dict) or "still" not in values:
+            return values
+        rest = {key: value for key, value in values.items() if key != "still"}
+        return {**rest, "rates": {**rest.get("rates", {}), **dict.fromkeys(values["still"], 0.0)}}
 
 
 class ObjectiveSettings(BaseModel):
@@ -118,9 +128,9 @@ def check_terms(settings: ObjectiveSettings, terms: set[str]) -> None:
 
 
 def check_roles(settings: ObjectiveSettings, roles: set[str]) -> None:
-    """Refuse phases that hold roles which the model does not have."""
-    if unknown := sorted({role for phase in settings.phases for role in phase.still} - roles):
-        raise SettingsError(f"objective.phases hold the roles {unknown}; this model has {sorted(roles)}")
+    """Refuse phases with rates of roles which the model does not have."""
+    if unknown := sorted({role for phase in settings.phases for role in phase.rates} - roles):
+        raise SettingsError(f"objective.phases name the roles {unknown}; this model has {sorted(roles)}")
 
 
 def weights_at(settings: ObjectiveSettings, terms: set[str], *, progress: float) -> dict[str, float]:
@@ -157,10 +167,10 @@ def _weight(weight: Weight, progress: float) -> float:
     return weight if isinstance(weight, int | float) else weight.at(progress)
 
 
-def still_at(settings: ObjectiveSettings, *, progress: float) -> frozenset[str]:
-    """The roles whose weights do not learn, at a share of the run from 0 to 1."""
+def role_rates_at(settings: ObjectiveSettings, *, progress: float) -> dict[str, float]:
+    """Factors of the learning rates of roles, at a share of the run from 0 to 1; 1 for those not named."""
     phase = _phase_at(settings.phases, progress)
-    return frozenset(phase.still if phase is not None else ())
+    return dict(phase.rates) if phase is not None else {}
 
 
 def _phase_at(phases: tuple[Phase, ...], progress: float) -> Phase | None:

@@ -1,15 +1,18 @@
-"""AdamW with one learning rate per role, warm-up and linear decay."""
+"""AdamW with one learning rate per role, warm-up and linear decay, and gradients of one size."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFloat
 from torch import nn
+from torch.nn.utils import get_total_norm
 
 from spanwright.errors import SettingsError
+
+Beta = Annotated[float, Field(ge=0, lt=1)]
 
 
 class OptimiserSettings(BaseModel):
@@ -19,14 +22,20 @@ class OptimiserSettings(BaseModel):
 
     learning_rates: dict[str, NonNegativeFloat] = Field(default_factory=dict)
     """Learning rate of each role: `encoder`, `head` (spans) and `auxiliary` (tagger and auto-encoders).
-    Unless named, those of encoder and head suit the encoder's width, and that of auxiliaries is the
-    encoder's, or the head's where there are auto-encoders."""
+    Unless named, those of encoder and head suit the encoder's width, and auxiliaries, which start from
+    nothing as well, learn at the head's."""
     weight_decay: float = Field(default=0.01, ge=0)
     """On weight matrices and embeddings; biases and norms are left alone."""
     warmup: float = Field(default=0.1, ge=0, lt=1)
     """Share of the steps over which the learning rates rise from 0."""
-    clip: float = Field(default=1.0, gt=0)
-    """Largest norm of the gradient."""
+    clip: PositiveFloat | Literal["normalise"] = "normalise"
+    """The largest norm of the gradient; `normalise`: the gradient of every step gets a norm of 1. Adam
+    forgets the size of gradients slowly: where it falls tenfold in the first steps, as with losses that are
+    means over spans, a fixed limit leaves all later steps too short."""
+    betas: tuple[Beta, Beta] = (0.9, 0.999)
+    """How slowly Adam forgets gradients, and their squares."""
+    epsilon: PositiveFloat = 1e-8
+    """What Adam adds to the root of the squares; gradients that are not far above it hardly count."""
 
 
 # Small encoders want larger rates: with the papers' 5e-5, all-MiniLM-L6-v2 is left far from its best.
@@ -42,7 +51,7 @@ def default_rates(encoder_width: int) -> dict[str, float]:
 def make_optimiser(
     roles: dict[str, list[tuple[str, nn.Parameter]]], settings: OptimiserSettings
 ) -> torch.optim.AdamW:
-    """AdamW over the parameters of all roles; each group remembers its full learning rate as `rate`."""
+    """AdamW over the parameters of all roles; each group knows its `role`, and its full rate as `rate`."""
     if unknown := sorted(settings.learning_rates.keys() - roles.keys()):
         raise SettingsError(
             f"optimiser.learning_rates names the roles {unknown}; this model has {sorted(roles)}"
@@ -55,14 +64,26 @@ def make_optimiser(
         vectors = [parameter for _, parameter in named if parameter.ndim <= 1]
         for parameters, decay in ((matrices, settings.weight_decay), (vectors, 0.0)):
             if parameters:
-                groups.append({"params": parameters, "lr": rate, "rate": rate, "weight_decay": decay})
-    return torch.optim.AdamW(groups, fused=True)
+                group = {"params": parameters, "role": role, "rate": rate, "lr": rate, "weight_decay": decay}
+                groups.append(group)
+    return torch.optim.AdamW(groups, betas=settings.betas, eps=settings.epsilon, fused=True)
 
 
-def set_rates(optimiser: torch.optim.Optimizer, factor: float) -> None:
-    """Scale all learning rates for the coming step."""
+def set_rates(optimiser: torch.optim.Optimizer, factor: float, of_roles: Mapping[str, float]) -> None:
+    """Scale all learning rates for the coming step, and those of some roles once more."""
     for group in optimiser.param_groups:
-        group["lr"] = group["rate"] * factor
+        group["lr"] = group["rate"] * factor * of_roles.get(group["role"], 1.0)
+
+
+def limit_gradients(parameters: Iterable[nn.Parameter], clip: float | Literal["normalise"]) -> float:
+    """Scale the gradients of a step as settings say; the norm that they had together."""
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    norm = float(get_total_norm(gradients, foreach=True))
+    divisor = norm if clip == "normalise" else max(1.0, norm / clip)
+    if divisor > 0:
+        for gradient in gradients:
+            gradient.div_(divisor)
+    return norm
 
 
 def rate_factor(progress: float, warmup: float, beginnings: Sequence[float] = ()) -> float:

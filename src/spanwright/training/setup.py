@@ -16,8 +16,9 @@ import spanwright
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Batch
 from spanwright.batches.collate import Sampling, collate
-from spanwright.batches.order import Portion
+from spanwright.batches.order import Portion, training_order
 from spanwright.batches.pieces import Integers
+from spanwright.batches.prepare import window_lengths
 from spanwright.batches.vocabulary import Vocabulary
 from spanwright.errors import SettingsError
 from spanwright.parts.auxiliaries.cvae import CONDITIONAL
@@ -25,7 +26,7 @@ from spanwright.parts.auxiliaries.span_vae import DIVERGENCE, RECONSTRUCTION, SY
 from spanwright.parts.backbone import hidden_size, load_pretrained
 from spanwright.parts.build import build
 from spanwright.parts.model import COMPRESSION
-from spanwright.settings import Settings
+from spanwright.settings import AuxiliarySettings, Settings
 from spanwright.text import Document
 from spanwright.training.corpora import portions
 from spanwright.training.data import (
@@ -44,10 +45,14 @@ from spanwright.training.writing import Writing, prepare_writing, word_vectors
 
 Documents = Sequence[Document]
 
+_FEW_STEPS = 200
+"""With fewer, a model hardly learns that there are entities."""
 _WRITING = 1e-3
 """Joint-IB's gamma, which the paper searches for each corpus."""
 _CONDITIONAL = 1e-4
 """CVAE-NER's alpha."""
+_CONDITIONAL_DIVERGENCE = 2.6e-7
+"""As in the recipe of CVAE-NER: alpha, shared out over the numbers of a span vector."""
 _COMPRESSION = 5e-4
 """Joint-IB's beta, as in its recipe."""
 _ADAPTERS = 7e-4
@@ -65,6 +70,8 @@ class Setup:
     reports: dict[str, SplitReport]
     data: TrainingData
     warnings: list[str]
+    lengths: Integers
+    """(windows,): the pieces of each training window."""
     portions: tuple[Portion, ...] = ()
     """What an epoch takes of each corpus; all windows once where there are none."""
     writing: Writing | None = None
@@ -80,6 +87,24 @@ class Setup:
     def epoch_windows(self) -> int:
         """Windows that an epoch trains on."""
         return sum(portion.count for portion in self.portions) or len(self.train.windows)
+
+    def batches(self, epoch: int) -> list[Integers]:
+        """The training windows of each batch of an epoch, in order; seed and epoch decide it."""
+        training = self.model.settings.training
+        return training_order(
+            self.lengths,
+            self.portions,
+            seed=training.seed,
+            epoch=epoch,
+            windows=training.batch_windows,
+            pieces=training.batch_pieces,
+        )
+
+    @property
+    def steps(self) -> int:
+        """Optimiser steps of the whole run; epochs may differ by a few, as their batches do."""
+        training = self.model.settings.training
+        return training.epochs * -(-len(self.batches(0)) // training.accumulate)
 
     def batch(self, positions: Sequence[int] | Integers, draw: tuple[int, ...]) -> Batch:
         """Some training windows as a batch; what is random in it depends on the draw alone."""
@@ -113,9 +138,20 @@ def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents
     generating = model.settings.auxiliaries.span_vae
     writing = prepare_writing(generating, data.train, split, model.vocabulary) if generating else None
     notes = [*notes, *_warnings(reports), *(writing.notes if writing else ())]
-    return Setup(
-        model, split, data.evaluation, reports, data, notes, _portions(settings, data, split), writing
+    lengths = window_lengths(split.windows, split.documents, model.pieces.special_count)
+    setup = Setup(
+        model,
+        split,
+        data.evaluation,
+        reports,
+        data,
+        notes,
+        lengths,
+        _portions(settings, data, split),
+        writing,
     )
+    setup.warnings.extend(_warn_of_few_steps(setup.steps, settings.training.epochs))
+    return setup
 
 
 def _portions(settings: Settings, data: TrainingData, split: Split) -> tuple[Portion, ...]:
@@ -134,6 +170,7 @@ def new_model(settings: Settings, data: TrainingData) -> tuple[TrainedModel, lis
     backbone, pieces = load_pretrained(
         chosen.name,
         chosen.dropout,
+        attention_dropout=chosen.attention_dropout,
         lora=chosen.lora,
         quantised=chosen.quantised,
         checkpointing=chosen.checkpointing,
@@ -172,8 +209,8 @@ def resolve(settings: Settings, data: TrainingData, encoder_width: int) -> Setti
     defaults = default_rates(encoder_width)
     if settings.encoder.lora:
         defaults["encoder"] = _ADAPTERS
-    if settings.auxiliaries.span_vae or settings.auxiliaries.cvae:
-        # Auto-encoders start from nothing, like the head, where a tagger is hardly more than the encoder.
+    if settings.auxiliaries != AuxiliarySettings():
+        # Auxiliaries start from nothing, like the head.
         defaults["auxiliary"] = defaults["head"]
     if settings.auxiliaries.cvae and settings.auxiliaries.cvae.trainable:
         # CVAE-NER, appendix: conditions learn at half the rate.
@@ -214,10 +251,11 @@ def _writing_weights(settings: Settings) -> dict[str, Weight]:
 
 
 def _conditional_weights(settings: Settings) -> dict[str, Weight]:
-    """Small weights of what a conditional auto-encoder learns (CVAE-NER)."""
+    """Small weights of what a conditional auto-encoder learns; its divergence joins late (CVAE-NER)."""
     if settings.auxiliaries.cvae is None:
         return {}
-    return {CONDITIONAL: _CONDITIONAL, CONDITIONAL + DIVERGENCE: _CONDITIONAL}
+    rising = LinearSchedule(kind="linear", start=0.0, end=_CONDITIONAL_DIVERGENCE)
+    return {CONDITIONAL: _CONDITIONAL, CONDITIONAL + DIVERGENCE: rising}
 
 
 def _with_word_size(settings: Settings, generating: SpanVaeSettings, size: int) -> Settings:
@@ -258,3 +296,13 @@ def _warnings(reports: dict[str, SplitReport]) -> list[str]:
         if not report.entities:
             warnings.append(f"{split} has no entity: its scores say nothing")
     return warnings
+
+
+def _warn_of_few_steps(steps: int, epochs: int) -> list[str]:
+    """What to tell before a run that is too short to learn much; nothing of others."""
+    if steps >= _FEW_STEPS:
+        return []
+    enough = -(-_FEW_STEPS * epochs // max(1, steps))
+    return [
+        f"this run has only {steps} steps, in which a model learns little: try --set training.epochs={enough}"
+    ]

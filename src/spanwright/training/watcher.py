@@ -21,8 +21,8 @@ class Watcher(Protocol):
     def progressed(self, *, epoch: int, share: float, loss: float, words_per_second: float) -> None:
         """A step is done; `share` of the whole run from 0 to 1."""
 
-    def scored(self, *, epoch: int, scores: Mapping[str, Scores], best: bool) -> None:
-        """Dev was scored behind an epoch (counted from 1); with several corpora, that of each as well."""
+    def scored(self, *, epoch: float, scores: Mapping[str, Scores], best: bool) -> None:
+        """Dev was scored after so many epochs; with several corpora, that of each as well."""
 
 
 class Silent:
@@ -37,5 +37,5 @@ class Silent:
     def progressed(self, *, epoch: int, share: float, loss: float, words_per_second: float) -> None:
         """Ignore."""
 
-    def scored(self, *, epoch: int, scores: Mapping[str, Scores], best: bool) -> None:
+    def scored(self, *, epoch: float, scores: Mapping[str, Scores], best: bool) -> None:
         """Ignore."""

@@ -83,9 +83,10 @@ class _Reporter:
     def progressed(self, *, epoch: int, share: float, loss: float, words_per_second: float) -> None:
         self.inner.progressed(epoch=epoch, share=share, loss=loss, words_per_second=words_per_second)
 
-    def scored(self, *, epoch: int, scores: Mapping[str, Scores], best: bool) -> None:
+    def scored(self, *, epoch: float, scores: Mapping[str, Scores], best: bool) -> None:
         self.inner.scored(epoch=epoch, scores=scores, best=best)
-        if self.attempt.report(epoch, self.f1(scores)):
+        # Trials are compared after whole epochs, which all of them have.
+        if epoch == int(epoch) and self.attempt.report(int(epoch), self.f1(scores)):
             raise _StoppedError
 
     def f1(self, scores: Mapping[str, Scores]) -> float:

@@ -20,8 +20,8 @@ from spanwright.parts.representations.pooling import pooled
 from spanwright.parts.representations.vectors import EndTerm, SpanVectors
 from spanwright.parts.states import WordStates
 
-Ingredient = Literal["first", "last", "max", "mean", "anchor", "width"]
-OF_WORDS: tuple[Ingredient, ...] = ("first", "last", "max", "mean")
+Ingredient = Literal["first", "last", "max", "mean", "piece-mean", "anchor", "width"]
+OF_WORDS: tuple[Ingredient, ...] = ("first", "last", "max", "mean", "piece-mean")
 """The ingredients that tell spans of the same width apart."""
 
 
@@ -33,7 +33,8 @@ class ComposedSettings(BaseModel):
     kind: Literal["composed"] = "composed"
     ingredients: tuple[Ingredient, ...] = ("first", "last", "width")
     """What a span vector is made of: the state of the first or last word, the elementwise maximum or the mean
-    of the states of all words, the anchor of the window, an embedding of the width."""
+    of the states of all words, the mean of the states of all pieces, the anchor of the window, an embedding
+    of the width."""
     size: int = Field(default=256, gt=0)
     """Size of a span vector."""
     width_size: int = Field(default=32, gt=0)
@@ -59,8 +60,8 @@ class ComposedSettings(BaseModel):
 class Composed(nn.Module):
     """`dropout(activation(W [ingredients] + b))`, projected where each ingredient lives and then gathered.
 
-    First, last and mean are projected per word, anchors per window and widths per width. Only max, which does
-    not commute with a projection, costs one product per span.
+    First, last and means are projected per word, anchors per window and widths per width. Only max, which
+    does not commute with a projection, costs one product per span.
     """
 
     def __init__(self, settings: ComposedSettings, *, state_width: int, width_limit: int) -> None:
@@ -80,7 +81,8 @@ class Composed(nn.Module):
         inputs = [self._input(name, states, spans) for name in self.ingredients]
         terms = dict(zip(self.ingredients, self.projection(inputs), strict=True))
         # Gathered one after the other: two tensors as large as the result at a time, however many terms.
-        vectors = reduce(torch.add, (_of_spans(name, term, spans) for name, term in terms.items()))
+        gathered = (_of_spans(name, term, spans, states) for name, term in terms.items())
+        vectors = reduce(torch.add, gathered)
         anchors = self._anchor_terms(states)
         return SpanVectors(
             spans=self._finished(vectors),
@@ -92,7 +94,8 @@ class Composed(nn.Module):
     def evidence(self, states: WordStates, spans: Spans) -> Tensor:
         """(spans, evidence size): the ingredients themselves, side by side; for few spans, as it is large."""
         return torch.cat(
-            [_of_spans(name, self._input(name, states, spans), spans) for name in self.ingredients], dim=1
+            [_of_spans(name, self._input(name, states, spans), spans, states) for name in self.ingredients],
+            dim=1,
         )
 
     def _input(self, name: Ingredient, states: WordStates, spans: Spans) -> Tensor:
@@ -102,6 +105,9 @@ class Composed(nn.Module):
                 return states.start
             case "last":
                 return states.end
+            case "piece-mean":
+                assert states.piece_mean is not None  # build() asks for them
+                return states.piece_mean
             case "anchor":
                 return states.anchor
             case "width":
@@ -119,7 +125,7 @@ class Composed(nn.Module):
         return finished
 
 
-def _of_spans(name: Ingredient, term: Tensor, spans: Spans) -> Tensor:
+def _of_spans(name: Ingredient, term: Tensor, spans: Spans, states: WordStates) -> Tensor:
     """(spans, size): the projected term of an ingredient for each span, free to be changed in place."""
     match name:
         case "first":
@@ -132,5 +138,10 @@ def _of_spans(name: Ingredient, term: Tensor, spans: Spans) -> Tensor:
             return term.index_select(0, spans.widths - 1)
         case "mean":
             return pooled(term, spans, torch.add) / spans.widths[:, None]
+        case "piece-mean":
+            # Words count by their pieces, so that the mean is that of the pieces.
+            counts = states.piece_count
+            assert counts is not None  # build() asks for them
+            return pooled(term * counts, spans, torch.add) / pooled(counts, spans, torch.add)
         case "max":
             return term

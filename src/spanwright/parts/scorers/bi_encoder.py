@@ -47,7 +47,7 @@ class BiEncoderSettings(BaseModel):
     joint: bool = False
     """Whether a predicted span must begin and end with words above their thresholds."""
     threshold: Literal["dynamic", "learned", "tuned"] = "dynamic"
-    """`dynamic`: the window's anchor; `learned`: a number per type; `tuned`: set on dev behind each epoch."""
+    """`dynamic`: the window's anchor; `learned`: a number per type; `tuned`: set whenever dev is scored."""
     temperature: float = Field(default=0.07, gt=0)
     """Initial temperature of the similarities."""
     dropout: float = Field(default=0.1, ge=0, lt=1)

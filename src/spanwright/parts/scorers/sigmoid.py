@@ -12,13 +12,10 @@ from torch.nn import functional
 
 from spanwright.batches.batch import Batch
 from spanwright.parts.classes import OwnTypes
-from spanwright.parts.layers import mlp
+from spanwright.parts.layers import RARE, mlp, start_at
 from spanwright.parts.predictions import Predictions
 from spanwright.parts.representations.vectors import SpanVectors
 from spanwright.parts.states import WordStates
-
-_FIRST_LOGIT = -4.6
-"""Of a probability of 1 %."""
 
 
 class SigmoidSettings(BaseModel):
@@ -33,8 +30,8 @@ class SigmoidSettings(BaseModel):
     """Dropout behind each hidden layer."""
     reduction: Literal["windows", "spans"] = "windows"
     """Whether the summed cross entropy is divided by the number of windows, or of pairs of span and type."""
-    threshold: Literal["half", "tuned"] = "half"
-    """What probabilities of entities exceed: one half, or a number per type, set on dev behind each epoch."""
+    threshold: Literal["half", "tuned"] = "tuned"
+    """What probabilities of entities exceed: one half, or a number per type, set whenever dev is scored."""
 
 
 class Sigmoid(nn.Module):
@@ -50,11 +47,7 @@ class Sigmoid(nn.Module):
         self.own = OwnTypes(sizes)
         types = sum(sizes)
         self.layers = mlp((vector_size, *settings.hidden, types), dropout=settings.dropout)
-        # Entities are rare, and scores start where they say so. From probabilities of one half, the first
-        # steps would push all that is below a scorer towards no, and leave deep transforms dead.
-        last = self.layers[-1]
-        assert isinstance(last, nn.Linear)
-        nn.init.constant_(last.bias, _FIRST_LOGIT)
+        start_at(self.layers, slice(None), -RARE)
         self.register_buffer("tuned", torch.full((types,), 0.5) if settings.threshold == "tuned" else None)
 
     @property

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from spanwright.batches.batch import Batch
 from spanwright.parts.classes import Classes
-from spanwright.parts.layers import mlp
+from spanwright.parts.layers import RARE, mlp, start_at
 from spanwright.parts.predictions import Predictions
 from spanwright.parts.representations.vectors import SpanVectors
 from spanwright.parts.scorers.smoothing import smoothed_targets
@@ -48,6 +48,7 @@ class Softmax(nn.Module):
         self.settings = settings
         self.classes = Classes(sizes)
         self.layers = mlp((vector_size, *settings.hidden, len(self.classes)), dropout=settings.dropout)
+        start_at(self.layers, self.classes.none, RARE)
 
     @property
     def terms(self) -> set[str]:

@@ -63,7 +63,7 @@ RULES = {
     "evaluation": rule("text errors", "numpy rich"),
     "comparing": rule(
         "text errors descriptions corpora evaluation settings toml_files recipes parts training predicting "
-        "artifact",
+        "artifact origin",
         "numpy pydantic rich torch",
         later_packages=True,
     ),
@@ -83,6 +83,7 @@ RULES = {
     "labels.py": rule("text descriptions errors"),
     "toml_files.py": rule("errors", "pydantic"),
     "errors.py": rule(),
+    "origin.py": rule("__version__", later_packages=True),
 }
 
 

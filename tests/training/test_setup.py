@@ -9,6 +9,7 @@ import torch
 import making
 import spanwright
 from spanwright.errors import InputError
+from spanwright.origin import commit
 from spanwright.text import Document, Entity
 from spanwright.training.setup import Setup, digest, provenance, resolve, set_up
 
@@ -135,6 +136,7 @@ def test_provenance_holds_settings_versions_and_digests(tiny_encoder: str) -> No
     assert values["versions"]["spanwright"] == spanwright.__version__
     assert values["versions"].keys() >= {"python", "torch", "transformers", "tokenizers", "numpy"}
     assert values["threads"] >= 1
+    assert values["commit"] == commit()
 
 
 DOCUMENT = Document("1", "one two", (Entity(0, 3, "Gene"),))

@@ -21,6 +21,7 @@ from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import window_lengths
 from spanwright.batches.vocabulary import Vocabulary
 from spanwright.errors import SettingsError
+from spanwright.origin import commit
 from spanwright.parts.auxiliaries.cvae import CONDITIONAL
 from spanwright.parts.auxiliaries.span_vae import DIVERGENCE, RECONSTRUCTION, SYNONYMS, SpanVaeSettings
 from spanwright.parts.backbone import hidden_size, load_pretrained
@@ -266,7 +267,7 @@ def _with_word_size(settings: Settings, generating: SpanVaeSettings, size: int) 
 
 
 def provenance(setup: Setup, documents: Mapping[str, Documents]) -> dict[str, Any]:
-    """What a reader needs to repeat a run: settings, versions and digests of the data."""
+    """What a reader needs to repeat a run: settings, versions, commit and digests of the data."""
     packages = ("torch", "transformers", "tokenizers", "numpy")
     versions = {"python": platform.python_version(), "spanwright": spanwright.__version__}
     return {
@@ -274,6 +275,7 @@ def provenance(setup: Setup, documents: Mapping[str, Documents]) -> dict[str, An
         "corpora": {name: digest(split) for name, split in documents.items()},
         "versions": {**versions, **{name: version(name) for name in packages}},
         "threads": torch.get_num_threads(),
+        "commit": commit(),
     }
 
 

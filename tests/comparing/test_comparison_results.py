@@ -3,11 +3,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
 import pretending
 import pytest
 from pretending import TEST, Answer, cells_only, nothing, right
@@ -18,7 +18,16 @@ from spanwright.comparing.runs import training_time
 from spanwright.comparing.table import heat_map_csv, markdown, mistakes_csv, render
 from spanwright.corpora.files import write
 from spanwright.errors import InputError
-from spanwright.evaluation import break_down, compare_documents, evaluate, paired_randomisation, score
+from spanwright.evaluation import (
+    Matches,
+    break_down,
+    compare_documents,
+    compare_runs,
+    evaluate,
+    paired_randomisation,
+    score,
+)
+from spanwright.origin import commit, machine
 from spanwright.text import Document, Entity
 
 SYSTEMS: dict[str, Answer] = {
@@ -27,6 +36,14 @@ SYSTEMS: dict[str, Answer] = {
     "bundling": cells_only,
     "binder": nothing,
 }
+
+
+def steady_cells(document: Document, seed: int) -> Document:
+    """Finds cells, whatever the seed."""
+    return cells_only(document, 1)
+
+
+STEADY: dict[str, Answer] = SYSTEMS | {"plain": steady_cells, "bundling": steady_cells}
 
 
 def rows(text: str) -> list[dict[str, str]]:
@@ -40,7 +57,7 @@ def star(page: str, recipe: str) -> bool:
 
 
 def test_a_clear_difference_has_a_star_and_no_difference_has_none(tmp_path: Path) -> None:
-    results = pretending.results(tmp_path, SYSTEMS)
+    results = pretending.results(tmp_path, STEADY)
     found = {each.recipe: each for each in results.corpora[0].recipes}
     assert {name: each.significant for name, each in found.items()} == {
         "plain": False,
@@ -55,25 +72,60 @@ def test_a_clear_difference_has_a_star_and_no_difference_has_none(tmp_path: Path
     assert found["plain"].against_base is None
 
 
-def with_seed(documents: Iterable[Document], seed: int) -> list[Document]:
-    return [replace(document, id=f"{document.id} of seed {seed}") for document in documents]
+def every_eighth(document: Document, seed: int) -> Document:
+    """Finds half of the entities of a few documents and all of the others, whatever the seed."""
+    return cells_only(document, 1) if int(document.id.rpartition("-")[2]) % 8 == 1 else document
 
 
-def test_the_p_value_is_that_of_the_documents_of_all_seeds_together(tmp_path: Path) -> None:
-    """Half of the entities of a few documents are found, so that chance is neither 0 nor 1."""
-
-    def some(document: Document, seed: int) -> Document:
-        hard = int(document.id.rpartition("-")[2]) % 8 == seed
-        return cells_only(document, 1) if hard else document
-
-    results = pretending.results(tmp_path, {"plain": right, "spanner": some})
-    gold = [each for seed in (1, 2) for each in with_seed(TEST, seed)]
-    answers = [each for seed in (1, 2) for each in with_seed((some(d, seed) for d in TEST), seed)]
-    expected = paired_randomisation(
-        score(compare_documents(gold, answers)), score(compare_documents(gold, gold))
+def test_seeds_that_answer_alike_give_the_p_value_of_one(tmp_path: Path) -> None:
+    first, second = (
+        score(compare_documents(TEST, [answer(document, 1) for document in TEST]))
+        for answer in (every_eighth, right)
     )
-    assert results.corpora[0].of("spanner").against_base == expected
-    assert 0.001 < expected.p_value < 0.2
+    expected = paired_randomisation(first, second).p_value
+    assert 0.001 < expected < 0.5
+    for seeds in (1, 3, 5):
+        results = pretending.results(
+            tmp_path / str(seeds), {"plain": right, "spanner": every_eighth}, seeds=seeds
+        )
+        found = results.corpora[0].of("spanner").against_base
+        assert found is not None and found.p_value == expected
+
+
+def test_seeds_that_disagree_make_a_difference_less_certain(tmp_path: Path) -> None:
+    def once(document: Document, seed: int) -> Document:
+        return cells_only(document, 1) if seed == 2 else document
+
+    answers: dict[str, Answer] = {"plain": right, "spanner": steady_cells, "bundling": once}
+    result = pretending.results(tmp_path, answers, seeds=3).corpora[0]
+    p_values = [each.against_base.p_value for each in result.recipes if each.against_base is not None]
+    assert p_values[0] < 0.001 < 0.1 < p_values[1]
+
+
+def test_one_seed_has_a_p_value_and_no_star(tmp_path: Path) -> None:
+    results = pretending.results(tmp_path, SYSTEMS, seeds=1)
+    found = results.corpora[0].of("binder")
+    assert found.against_base is not None and found.against_base.p_value < 0.001
+    assert not found.significant
+    page = markdown(results)
+    assert not any(star(page, recipe) for recipe in SYSTEMS)
+    assert "one seed cannot tell whether the recipes differ" in page
+
+
+def test_p_values_and_scores_can_be_made_again_from_the_counts_alone(tmp_path: Path) -> None:
+    results = pretending.results(tmp_path, SYSTEMS, seeds=3)
+    counts = json.loads(json.dumps(results.corpora[0].counts()))
+    runs = {recipe: np.array(list(found.values())) for recipe, found in counts.items()}
+    for result in results.corpora[0].recipes:
+        f1 = [Matches(*run.sum(axis=0)).f1 for run in runs[result.recipe]]
+        assert f1 == [outcome.measure("f1") for outcome in result.outcomes]
+        if result.against_base is not None:
+            assert compare_runs(runs[result.recipe], runs["plain"]) == result.against_base
+
+
+def test_results_tell_the_commit_and_the_machine(tmp_path: Path) -> None:
+    found = pretending.results(tmp_path, {"plain": right}).to_dict()
+    assert (found["commit"], found["machine"]) == (commit(), machine())
 
 
 def test_scores_are_means_and_deviations_over_seeds(tmp_path: Path) -> None:
@@ -201,7 +253,7 @@ def test_answers_to_other_documents_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_table_shows_every_column(tmp_path: Path) -> None:
-    results = pretending.results(tmp_path, SYSTEMS)
+    results = pretending.results(tmp_path, STEADY)
     table = render(results.corpora[0])
     headers = [str(column.header) for column in table.columns]
     assert headers == ["recipe", "P", "R", "F1", "F1 per seed", "p", "seconds", "words/s"]
@@ -216,7 +268,7 @@ def test_the_table_shows_every_column(tmp_path: Path) -> None:
 
 
 def test_a_narrow_terminal_loses_no_number(tmp_path: Path) -> None:
-    results = pretending.results(tmp_path, {"plain": cells_only, "bundling/weight-0.1": right})
+    results = pretending.results(tmp_path, {"plain": steady_cells, "bundling/weight-0.1": right})
     text = io.StringIO()
     Console(file=text, width=80).print(render(results.corpora[0]))
     shown = text.getvalue()

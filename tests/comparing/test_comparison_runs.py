@@ -107,6 +107,7 @@ def test_tables_and_pictures_are_written(compared: Path) -> None:
         "heat-map-made.png",
         "heat-map-made.csv",
         "mistakes-made.csv",
+        "counts-made.json",
     }
     assert (compared / "heat-map-made.png").read_bytes().startswith(b"\x89PNG")
 

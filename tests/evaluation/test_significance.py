@@ -13,7 +13,6 @@ from spanwright.evaluation import (
     Difference,
     compare_documents,
     confidence_intervals,
-    over_seeds,
     paired_bootstrap,
     paired_randomisation,
     score,
@@ -151,14 +150,3 @@ def test_scores_against_different_gold_documents_are_not_compared() -> None:
 def test_draws_are_split_so_that_they_fit_in_memory() -> None:
     assert list(_portions(2000, 1_000_000)) == [4] * 500
     assert list(_portions(5, 1_500_000)) == [2, 2, 1]
-
-
-def test_mean_and_deviation_over_seeds() -> None:
-    spread = over_seeds([0.8, 0.9, 0.7])
-    assert (spread.mean, spread.deviation, spread.runs) == (pytest.approx(0.8), pytest.approx(0.1), 3)
-
-
-def test_a_single_run_has_no_deviation() -> None:
-    assert over_seeds([0.8]).deviation is None
-    with pytest.raises(InputError, match="found none"):
-        over_seeds([])

@@ -1,4 +1,4 @@
-"""A comparison from its plan to its files: results.json, results.md, heat maps, mistakes and plots."""
+"""A comparison from its plan to its files: tables, counts, heat maps, mistakes and plots."""
 
 from __future__ import annotations
 
@@ -74,6 +74,7 @@ def save(results: Results, plan: Plan, out: Path) -> None:
     for result in results.corpora:
         pages[f"heat-map-{result.corpus}.csv"] = heat_map_csv(result)
         pages[f"mistakes-{result.corpus}.csv"] = mistakes_csv(result)
+        pages[f"counts-{result.corpus}.json"] = json.dumps(result.counts(), ensure_ascii=False) + "\n"
         title = f"{result.corpus}: F1 on {plan.heat_map_split} less that of {result.base}, in points"
         with whole_file(out / f"heat-map-{result.corpus}.png") as path:
             draw_heat_map(result, path, title=title)

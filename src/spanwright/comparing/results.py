@@ -19,11 +19,13 @@ from spanwright.evaluation import (
     Spread,
     break_down,
     compare_documents,
+    compare_runs,
     find_mistakes,
     over_seeds,
-    paired_randomisation,
     score,
 )
+from spanwright.evaluation.columns import Integers
+from spanwright.origin import commit, machine
 
 ATTRIBUTES = ("width", "text length", "label consistency", "entity density")
 """The columns of Bundling Learning's heat maps (Table 6)."""
@@ -88,8 +90,9 @@ class RecipeResult:
 
     @property
     def significant(self) -> bool:
-        """Whether the difference to the base deserves a star."""
-        return self.against_base is not None and self.against_base.p_value < SIGNIFICANT
+        """Whether the difference to the base deserves a star; one run each tells of models, not recipes."""
+        against = self.against_base
+        return against is not None and len(self.outcomes) > 1 and against.p_value < SIGNIFICANT
 
     def spread(self, name: Measure) -> Spread:
         """Mean and deviation over seeds."""
@@ -150,6 +153,15 @@ class CorpusResult:
         """The result of one recipe."""
         return next(result for result in self.recipes if result.recipe == recipe)
 
+    def counts(self) -> dict[str, dict[str, list[list[int]]]]:
+        """Gold, found, predicted and correct entities of each test document, by recipe and seed."""
+        return {
+            result.recipe: {
+                str(outcome.seed): outcome.scores.per_document.tolist() for outcome in result.outcomes
+            }
+            for result in self.recipes
+        }
+
     @property
     def heat_map(self) -> list[Cell]:
         """F1 by bucket of every recipe beside that of the base; recipe by recipe."""
@@ -169,6 +181,9 @@ class Results:
     seeds: int
     heat_map_split: Split
     corpora: tuple[CorpusResult, ...]
+    commit: str | None
+    """Of the code that made them; None outside of a checkout."""
+    machine: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON."""
@@ -180,7 +195,8 @@ class Results:
             for result in self.corpora
         }
         plan = {"base": self.base, "seeds": self.seeds, "heat_map_split": self.heat_map_split}
-        return plan | {"significance_level": SIGNIFICANT, "corpora": corpora}
+        origin = {"commit": self.commit, "machine": self.machine}
+        return origin | plan | {"significance_level": SIGNIFICANT, "corpora": corpora}
 
 
 def analyse(run: Run, heat_map_split: Split) -> Outcome:
@@ -229,18 +245,14 @@ def summarise(plan: Plan, outcomes: Sequence[Outcome]) -> Results:
             for recipe, own in of_recipe.items()
         )
         corpora.append(CorpusResult(corpus, plan.base, tuple(recipes)))
-    return Results(plan.base, plan.seeds, plan.heat_map_split, tuple(corpora))
+    return Results(plan.base, plan.seeds, plan.heat_map_split, tuple(corpora), commit(), machine())
 
 
 def differ(outcomes: Sequence[Outcome], base: Sequence[Outcome]) -> Difference:
-    """Paired approximate randomisation of the documents of all seeds together.
-
-    A document of a run is paired with that of the base's run of the same seed.
-    """
-    return paired_randomisation(_pooled(outcomes), _pooled(base))
+    """Whether a recipe and the base are equally good; a document counts once, with all its seeds."""
+    return compare_runs(_counts(outcomes), _counts(base))
 
 
-def _pooled(outcomes: Sequence[Outcome]) -> CriterionScores:
-    """The documents of all runs as those of one."""
-    rows = np.concatenate([outcome.scores.per_document for outcome in outcomes])
-    return CriterionScores("strict", {}, rows, gold_documents=len(rows), all_documents=False)
+def _counts(outcomes: Sequence[Outcome]) -> Integers:
+    """Counts of each document in each run, `(runs, documents, 4)`."""
+    return np.stack([outcome.scores.per_document for outcome in outcomes])

@@ -36,12 +36,20 @@ def render(result: CorpusResult) -> Table:
 
 def footnote(results: Results) -> str:
     """How to read the table."""
-    seeds = "one seed" if results.seeds == 1 else f"{results.seeds} seeds"
-    return (
-        f"P, R and F1: strict, in percent, mean and standard deviation over {seeds}. "
-        f"p: paired approximate randomisation against {results.base}, documents of all seeds; "
-        f"* where p < {SIGNIFICANT}. Seconds: training of a run without scoring."
-    )
+    if results.seeds == 1:
+        spread = "of one seed"
+        tested = (
+            f"p: whether this very model and that of {results.base} are equally good, by swapping documents; "
+            f"one seed cannot tell whether the recipes differ, so there are no stars."
+        )
+    else:
+        spread = f"mean and standard deviation over {results.seeds} seeds"
+        tested = (
+            f"p: whether the recipe and {results.base} are equally good, by swapping documents with all "
+            f"their seeds, and by the spread of seeds; * where p < {SIGNIFICANT}."
+        )
+    seconds = "Seconds: training of a run without scoring."
+    return f"P, R and F1: strict, in percent, {spread}. {tested} {seconds}"
 
 
 def markdown(results: Results, pictures: Iterable[str] = ()) -> str:

@@ -15,12 +15,11 @@ from spanwright.evaluation.reliability import (
     reliability_bins,
 )
 from spanwright.evaluation.scores import Averages, Counts, Scores, evaluate, strict_scores
+from spanwright.evaluation.seeds import Spread, compare_runs, over_seeds
 from spanwright.evaluation.significance import (
     Difference,
     Interval,
-    Spread,
     confidence_intervals,
-    over_seeds,
     paired_bootstrap,
     paired_randomisation,
 )
@@ -50,6 +49,7 @@ __all__ = [
     "break_down",
     "collect_confidences",
     "compare_documents",
+    "compare_runs",
     "confidence_intervals",
     "corpus_bleu",
     "evaluate",

@@ -6,9 +6,8 @@ Counts of documents are rows of gold, found, predicted and correct entities, as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from statistics import fmean, stdev
 
 import numpy as np
 
@@ -43,16 +42,6 @@ class Difference:
         return self.first - self.second
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Runs of one system that differ in their seed."""
-
-    mean: float
-    deviation: float | None
-    """The sample standard deviation; None for a single run."""
-    runs: int
-
-
 def confidence_intervals(
     scores: CriterionScores, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> dict[str, Interval]:
@@ -76,11 +65,11 @@ def paired_bootstrap(
 ) -> Difference:
     """Two-sided paired bootstrap test: how often resampled documents move the difference by its own size."""
     left, right = _same_documents(first, second)
-    observed = _f1(left.sum(axis=0)[None]) - _f1(right.sum(axis=0)[None])
+    observed = f1_of(left.sum(axis=0)[None]) - f1_of(right.sum(axis=0)[None])
     drawn = np.concatenate(
-        [_f1(weights @ left) - _f1(weights @ right) for weights in _resampled(len(left), resamples, seed)]
+        [f1_of(weights @ left) - f1_of(weights @ right) for weights in _resampled(len(left), resamples, seed)]
     )
-    return _difference(left, right, np.abs(drawn - observed))
+    return difference_of(left, right, drawn - observed)
 
 
 def paired_randomisation(
@@ -88,21 +77,32 @@ def paired_randomisation(
 ) -> Difference:
     """Two-sided approximate randomisation: how often swapping the systems' answers differs as much."""
     left, right = _same_documents(first, second)
+    return difference_of(left, right, swapped(left, right, shuffles, np.random.default_rng(seed)))
+
+
+def swapped(
+    left: Integers | Floats, right: Integers | Floats, shuffles: int, generator: np.random.Generator
+) -> Floats:
+    """Differences in F1 after swapping the rows of random documents, `(shuffles,)`."""
     # Where both answered alike there is nothing to swap.
     change = (right - left)[(left != right).any(axis=1)]
     drawn = [np.zeros(0)]
-    generator = np.random.default_rng(seed)
     for number in _portions(shuffles, len(change)):
         moved = generator.integers(0, 2, (number, len(change)), dtype=np.int8).astype(np.float64) @ change
-        drawn.append(np.abs(_f1(left.sum(axis=0) + moved) - _f1(right.sum(axis=0) - moved)))
-    return _difference(left, right, np.concatenate(drawn))
+        drawn.append(f1_of(left.sum(axis=0) + moved) - f1_of(right.sum(axis=0) - moved))
+    return np.concatenate(drawn)
 
 
-def over_seeds(values: Sequence[float]) -> Spread:
-    """Mean and deviation of the scores of several runs."""
-    if not values:
-        raise InputError("scores of runs: found none; legal is one or more")
-    return Spread(fmean(values), stdev(values) if len(values) > 1 else None, len(values))
+def difference_of(left: Integers | Floats, right: Integers | Floats, drawn: Floats) -> Difference:
+    """The p-value counts the observed difference among the drawn ones, so it is never 0."""
+    first, second = (float(f1_of(rows.sum(axis=0)[None])[0]) for rows in (left, right))
+    as_much = int((np.abs(drawn) >= abs(first - second) - _ROUNDING).sum())
+    return Difference(first, second, (as_much + 1) / (len(drawn) + 1))
+
+
+def f1_of(counts: Integers | Floats) -> Floats:
+    """F1 of rows of counts, `(rows,)`."""
+    return ratios(counts)[:, 2]
 
 
 def _same_documents(first: CriterionScores, second: CriterionScores) -> tuple[Integers, Integers]:
@@ -121,13 +121,6 @@ def _same_documents(first: CriterionScores, second: CriterionScores) -> tuple[In
     )
 
 
-def _difference(left: Integers, right: Integers, drawn: Floats) -> Difference:
-    """The p-value counts the observed difference among the drawn ones, so it is never 0."""
-    first, second = (float(_f1(rows.sum(axis=0)[None])[0]) for rows in (left, right))
-    as_much = int((drawn >= abs(first - second) - _ROUNDING).sum())
-    return Difference(first, second, (as_much + 1) / (len(drawn) + 1))
-
-
 def _resampled(documents: int, resamples: int, seed: int) -> Iterator[Floats]:
     """How often each document is drawn in each resample, `(some, documents)` at a time."""
     generator = np.random.default_rng(seed)
@@ -141,8 +134,3 @@ def _portions(rows: int, columns: int) -> Iterator[int]:
     portion = max(1, _CELLS_AT_ONCE // max(columns, 1))
     for begin in range(0, rows, portion):
         yield min(portion, rows - begin)
-
-
-def _f1(counts: Integers | Floats) -> Floats:
-    """F1 of rows of counts, `(rows,)`."""
-    return ratios(counts)[:, 2]

@@ -20,7 +20,7 @@ from spanwright.predicting.tagger import load
 from spanwright.text import Document
 from spanwright.training.watcher import Silent
 
-FILES_BESIDE = "together is given, so files, formats and numbers of documents are told there"
+FILES_BESIDE = "together is given, so files, formats, maps and numbers of documents are told there"
 DEV = several.split("dev", Alpha=3, Beta=2)
 TEST = several.split("test", Alpha=4, Beta=2, Gamma=4)
 

@@ -261,3 +261,15 @@ def test_a_comparison_does_not_run_in_several_processes(
     with pytest.raises(InputError, match=r"^compare trains one model after another .* without torchrun"):
         compare(plan(corpus, tiny_encoder), out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_label_map_gives_a_corpus_its_shared_types(corpus: Path, tiny_encoder: str, tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text('types = ["Thing"]\n[corpora.made]\nGene = "Thing"\nCell = ""\n')
+    mapped = plan(corpus, tiny_encoder, of_corpus={"map": str(tmp_path / "map.toml")})
+    run = plan_runs(mapped, tmp_path / "out", Watched())[0]
+    documents = [*run.corpus.train, *run.corpus.dev, *run.corpus.test]
+    assert {entity.type for document in documents for entity in document.entities} == {"Thing"}
+    genes = [
+        entity for document in making.documents(48) for entity in document.entities if entity.type == "Gene"
+    ]
+    assert sum(len(document.entities) for document in run.corpus.train) == len(genes)

@@ -148,7 +148,8 @@ def test_descriptions_that_no_recipe_reads_are_refused() -> None:
         ),
         (
             {"corpora": {"made": {**CORPUS, "together": "c.toml"}}},
-            "'corpora.made': together is given, so files, formats, maps and numbers of documents are told there",
+            "'corpora.made': together is given, so files, formats, maps and numbers of documents are told "
+            "there",
         ),
         ({"heat_map_split": "train"}, "'heat_map_split' is 'train': Input should be 'dev' or 'test'"),
     ],

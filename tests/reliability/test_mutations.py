@@ -130,6 +130,11 @@ def test_a_strict_check_lists_the_problem_and_exits_with_2(
 
 HARMLESS: dict[str, Callable[[bytes], bytes]] = {
     "CRLF": lambda content: content.replace(b"\n", b"\r\n"),
+    "CR": lambda content: content.replace(b"\n", b"\r"),
+    "CR CR LF": lambda content: content.replace(b"\n", b"\r\r\n"),
+    "LF, then CR": lambda content: (
+        content[: len(content) // 2] + content[len(content) // 2 :].replace(b"\n", b"\r")
+    ),
     "a byte order mark": lambda content: b"\xef\xbb\xbf" + content,
     "no line end at the end": lambda content: content.removesuffix(b"\n"),
     "empty lines at the end": lambda content: content + b"\n\n",

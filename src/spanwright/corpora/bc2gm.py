@@ -38,7 +38,7 @@ _GENES = "GENE.eval"
 _ALTERNATIVES = "ALTGENE.eval"
 _FIRST_LINE = re.compile(r"\S+ \S")
 _ILLEGAL_IN_ID = re.compile(r"[\s|\ufeff]")
-_LINE_BREAK = re.compile(r"\n|\r\Z")
+_LINE_BREAK = re.compile(r"[\n\r]")
 
 Note = Callable[[Path, int, str], None]
 

@@ -18,7 +18,7 @@ from spanwright.corpora import bioc
 from spanwright.corpora.bioc_writer import header_of, losses, record_of
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.json_items import Item, enter, list_items, member, step, unexpected
-from spanwright.corpora.lines import Undecodable, read_lines, read_text
+from spanwright.corpora.lines import Undecodable, read_lines, read_text, with_line_feeds
 from spanwright.corpora.records import (
     DECODER,
     Record,
@@ -67,6 +67,7 @@ def _records(path: Path, log: ReadingLog, header: Record) -> Iterator[tuple[int,
     if isinstance(text, Undecodable):
         log.reject_document(path, text.line, f"{text.reason}; nothing of the file is read")
         return
+    text = with_line_feeds(text)
     line, previous = 1, 0
     try:
         for start, end, value in _documents(text, header):

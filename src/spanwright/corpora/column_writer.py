@@ -12,7 +12,7 @@ from spanwright.text import Document, Entity
 from spanwright.text.tags import Run, tags_from_runs
 
 _UNWRITABLE = re.compile(r"[\s\ud800-\udfff]")
-_UNWRITABLE_IN_ID = re.compile(r"[\t\n\ud800-\udfff]")
+_UNWRITABLE_IN_ID = re.compile(r"[\t\r\n\ud800-\udfff]")
 
 
 def serialise(documents: Iterable[Document]) -> Iterator[str]:

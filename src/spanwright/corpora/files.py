@@ -24,7 +24,8 @@ from spanwright.corpora import (
     scierc,
 )
 from spanwright.corpora.format import Format, ReadingLog
-from spanwright.corpora.opening import bare_path, is_compressed, open_bytes
+from spanwright.corpora.lines import read_head
+from spanwright.corpora.opening import bare_path, is_compressed
 from spanwright.corpora.whole_files import whole_file
 from spanwright.errors import InputError
 from spanwright.text import Document
@@ -49,8 +50,6 @@ FORMATS: dict[str, Format] = {
     )
 }
 """In the order in which they are tried on an unknown file: the strictest tests first."""
-
-_HEAD_BYTES = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ def reader_of(path: Path, format: str | None = None) -> Format:
 
 
 def _recognised(path: Path) -> Format:
-    head = "" if path.is_dir() else _head(path)
+    head = "" if path.is_dir() else read_head(path)
     for candidate in FORMATS.values():
         if candidate.recognises(path if path.is_dir() else bare_path(path), head):
             return candidate
@@ -140,11 +139,6 @@ def named(name: str) -> Format:
     if name not in FORMATS:
         raise InputError(f"unknown format {name!r}; legal are {', '.join(FORMATS)}")
     return FORMATS[name]
-
-
-def _head(path: Path) -> str:
-    with open_bytes(path) as file:
-        return file.read(_HEAD_BYTES).decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
 
 
 def writer_for(path: Path, format: str | None = None) -> Format:

@@ -37,7 +37,7 @@ from spanwright.text import Document, Entity
 
 _TEXT_LINE = re.compile(r"([^|\t\n]+)\|([ta])\|")
 _ILLEGAL_IN_ID = re.compile(r"[|\t\r\n\ufeff\ud800-\udfff]")
-_ILLEGAL_BREAK = re.compile(r"\n|\r\Z")
+_ILLEGAL_BREAK = re.compile(r"[\n\r]")
 
 _MOST_COLUMNS = 7
 """The last one has the parts of a composite mention. More are a sign of a lost line end."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from spanwright.corpora.lines import read_head
 from spanwright.errors import InputError
 from spanwright.lexicons import medic, obo, tables, umls
 from spanwright.lexicons.form import Form
@@ -24,8 +25,6 @@ FORMS: dict[str, Form] = {
     )
 }
 """In the order in which they are tried on an unknown file: the strictest tests first."""
-
-_HEAD_BYTES = 65536
 
 
 def read_lexicon(
@@ -71,7 +70,7 @@ def form_of(path: Path, form: str | None = None) -> Form:
         if path.is_dir() and not FORMS[form].recognises(path, ""):
             raise InputError(f"{path}: this folder is no lexicon of the form {form!r}; give a file in it")
         return FORMS[form]
-    head = "" if path.is_dir() else _head(path)
+    head = "" if path.is_dir() else read_head(path)
     for candidate in FORMS.values():
         if candidate.recognises(path, head):
             return candidate
@@ -90,8 +89,3 @@ def _check_options(form: Form, type: str | None, options: dict[str, Any]) -> Non
             )
         if type is not None and name in form.typing_options:
             raise InputError(f"the type is given twice, as type={type!r} and with {name!r}; legal is one")
-
-
-def _head(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(_HEAD_BYTES).decode("utf-8-sig", errors="replace").replace("\r\n", "\n")

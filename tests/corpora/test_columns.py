@@ -110,8 +110,8 @@ def test_columns_can_be_chosen(tmp_path: Path) -> None:
     path = tmp_path / "germeval.tsv"
     path.write_text("#\thttp://example.org\n1\tBerlin\tB-LOC\tO\n2\trocks\tO\tB-OTH\n")
     chosen = partial(read_columns, path, word_column=1)
-    (outer,) = chosen(ReadingLog(), tag_column=2)
-    (inner,) = chosen(ReadingLog(), tag_column=-1)
+    (outer,) = chosen(ReadingLog(), tag_column=[2])
+    (inner,) = chosen(ReadingLog(), tag_column=[-1])
     assert (mentions(outer), mentions(inner)) == ([("Berlin", "LOC")], [("rocks", "OTH")])
 
 
@@ -127,7 +127,7 @@ def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "two.tsv"
     path.write_text(TABBED)
     with pytest.raises(InputError, match="no column 2 in 2 columns; legal are 0 to 1"):
-        list(read_columns(path, ReadingLog(), tag_column=2))
+        list(read_columns(path, ReadingLog(), tag_column=[2]))
 
 
 @pytest.mark.parametrize(

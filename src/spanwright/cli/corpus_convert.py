@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, report, streamed
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report, streamed
 from spanwright.corpora.files import write
 from spanwright.corpora.format import ReadingLog
 
@@ -18,6 +18,13 @@ def convert_command(
     to: Annotated[str | None, typer.Option(help="Output format; by the ending of OUT unless given.")] = None,
     format: Annotated[str | None, typer.Option(help=f"Input format: {FORMAT_HELP}.")] = None,
     option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    out_option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A choice of the output format as name=value, such as layers=4 for nested entities in "
+            "column files; may be repeated."
+        ),
+    ] = None,
     lossy: Annotated[
         bool, typer.Option("--lossy", help="Leave out what the output format cannot express, and count it.")
     ] = False,
@@ -32,7 +39,8 @@ def convert_command(
     log = ReadingLog()
     losses: list[str] = []
     with streamed(inputs, log, format=format, options=option or ()) as documents:
-        write(documents, out, format=to, lossy=lossy or list_losses, losses=losses)
+        options = parse_options(out_option or ())
+        write(documents, out, format=to, options=options, lossy=lossy or list_losses, losses=losses)
     report(log)
     for loss in losses if list_losses else ():
         typer.echo(f"left out: {loss}")

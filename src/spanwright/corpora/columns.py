@@ -5,32 +5,32 @@
     Famotidine	B-Chemical
     delirium	B-Disease
 
-Columns are separated by a tab or by blanks; the tag scheme (IOB1, IOB2, BIOES, BILOU, BMES) is detected.
-With `-DOCSTART-` lines a document reaches from one to the next, and an id may stand behind the mark in
-parentheses; without them, each sentence is a document.
+Columns are separated by a tab or by blanks; the tag scheme (IOB1, IOB2, BIOES, BILOU, BMES) is detected, and
+so are several layers of tags, which nested corpora have (see `column_layout`). An entity that stands in two
+layers is read once. With `-DOCSTART-` lines a document reaches from one to the next, and an id may stand
+behind the mark in parentheses; without them, each sentence is a document.
 
 A word that cannot be told (too few columns, bytes that are not UTF-8) makes its document unusable, and it is
 rejected: its text would have a hole. A tag that cannot be read costs the annotation alone.
 
-Files are written with IOB2 tags and a mark before each document. One layer of tags holds no nested, crossing
-or discontinuous entities, and none that cut a word or cross a sentence border of the corpus. The white space
-between words, concepts, confidences and metadata have no place in a column file and are not written.
+What is written, and what is not, is told in `column_writer`.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from spanwright.corpora.column_writer import losses, serialise
+from spanwright.corpora.column_findings import Findings
+from spanwright.corpora.column_layout import column_numbers
+from spanwright.corpora.column_writer import WRITING_OPTIONS, losses, serialise
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
 from spanwright.corpora.rows import (
     MARK_LINE,
+    TAG,
     Sentence,
     Table,
     blocks,
@@ -45,24 +45,20 @@ from spanwright.corpora.rows import (
 from spanwright.corpora.tokens import (
     entity_of,
     joined,
+    repeated_entity,
     stray_starts,
-    stray_tag,
     unreadable_tag,
-    untyped_tag,
 )
 from spanwright.text import Document
 from spanwright.text.tags import (
     Run,
     Scheme,
-    detect_scheme,
     runs_from_tags,
     scheme_named,
-    split_tag,
     unknown_tags,
 )
 
 _SUFFIXES = (".conll", ".iob", ".iob2", ".bio", ".bmes", ".tsv")
-_TAG = re.compile(r"O|[BIMELSU](-.*)?")
 
 
 @dataclass(slots=True)
@@ -76,19 +72,6 @@ class _Group:
     """Why, when the line of the mark is not UTF-8."""
 
 
-@dataclass(slots=True)
-class _Findings:
-    """What a file turns out to be like while it is read."""
-
-    stretches: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    """Tags between two `O`, and how often: a file has few different ones."""
-    strays: list[tuple[int, str]] = field(default_factory=list)
-    """Line and tag of mentions that begin with a tag that should continue one."""
-    untyped: list[tuple[int, str]] = field(default_factory=list)
-    """Line and tag of mentions whose tag has no type."""
-    comments: int = 0
-
-
 def recognises(path: Path, head: str) -> bool:
     """Whether the first rows have the same number of columns and a tag in the last."""
     is_named_so = path.name.lower().endswith(_SUFFIXES)
@@ -99,7 +82,7 @@ def recognises(path: Path, head: str) -> bool:
         return has_marks(head)
     tabs, columns = shape(rows)
     found = [cells(row, tabs) for row in rows]
-    tagged = sum(len(row) == columns and _TAG.fullmatch(row[-1]) is not None for row in found)
+    tagged = sum(len(row) == columns and TAG.fullmatch(row[-1]) is not None for row in found)
     # One row alone may be a sentence that ends with the letter of a tag.
     return columns > 1 and tagged >= 0.9 * len(rows) and (len(rows) > 1 or has_marks(head) or is_named_so)
 
@@ -108,28 +91,29 @@ def read_columns(
     path: Path,
     log: ReadingLog,
     *,
-    word_column: int = 0,
-    tag_column: int = -1,
+    word_column: int | None = None,
+    tag_column: Sequence[int] | None = None,
     scheme: Scheme | None = None,
 ) -> Iterator[Document]:
     """Yield the documents of a column file; columns count from 0, and from the end with a minus.
 
-    The scheme is detected unless given. It decides nothing but which mentions begin against its rules:
-    these are kept, with a remark.
+    Columns are found unless given: `tag_column` has that of each layer of tags. The scheme is detected unless
+    given. It decides nothing but which mentions begin against its rules: these are kept, with a remark.
     """
     table = open_table(path, word_column, tag_column)
+    log.notes += [f"{path}: {note}" for note in table.layout.notes]
     if table.numbered:
         log.notes.append(f"{path}: each character is followed by the number of its position; it is left out")
-    findings = _Findings()
+    findings = Findings()
     ids = Ids(path, log)
     for group in _groups(table, findings):
         document = _document(group, table, findings, ids, path, log)
         if document is not None:
             yield document
-    _conclude(findings, scheme, path, log)
+    findings.conclude(table.layout.tags, scheme, path, log)
 
 
-def _groups(table: Table, findings: _Findings) -> Iterator[_Group]:
+def _groups(table: Table, findings: Findings) -> Iterator[_Group]:
     """The groups of a file: from mark to mark, or sentence by sentence where there is no mark."""
     is_marked = has_marks(table.text)
     group: _Group | None = None
@@ -151,12 +135,12 @@ def _groups(table: Table, findings: _Findings) -> Iterator[_Group]:
 
 
 def _document(
-    group: _Group, table: Table, findings: _Findings, ids: Ids, path: Path, log: ReadingLog
+    group: _Group, table: Table, findings: Findings, ids: Ids, path: Path, log: ReadingLog
 ) -> Document | None:
     runs: list[Run] = []
     words = 0
     for each in group.sentences:
-        _append_runs(runs, words, each, findings, path, log)
+        _append_runs(runs, words, each, table.layout.tags, findings, path, log)
         words += len(each.words)
     id, generated = ids.take(group.id, group.line)
     lost = [(group.line, group.unreadable_mark)] if group.unreadable_mark else []
@@ -174,22 +158,41 @@ def _document(
 
 
 def _append_runs(
-    runs: list[Run], before: int, found: Sentence, findings: _Findings, path: Path, log: ReadingLog
+    runs: list[Run],
+    before: int,
+    found: Sentence,
+    columns: Sequence[int],
+    findings: Findings,
+    path: Path,
+    log: ReadingLog,
 ) -> None:
-    """Append the runs of a sentence with `before` words before it; tags that cannot be read are rejected."""
+    """Append the runs of a sentence with `before` words before it, outer ones before those in them."""
     for line, reason in found.lost_tags:
         log.reject_entity(path, line, reason)
-    for start, stretch in _stretches(found.tags):
+    column_of: dict[Run, int] = {}
+    for column, tags in zip(columns, found.layers, strict=True):
+        for run in _layer_runs(found.line, tags, findings, path, log):
+            findings.entities[column] += 1
+            if column_of.setdefault(run, column) != column:
+                reason = repeated_entity(found.words[run[0] : run[1]], run[2], column_of[run], column)
+                log.reject_entity(path, found.line + run[0], reason)
+    ordered = sorted(column_of, key=lambda run: (run[0], -run[1])) if len(columns) > 1 else column_of
+    runs += [(before + first, before + end, type_) for first, end, type_ in ordered]
+
+
+def _layer_runs(line: int, tags: list[str], findings: Findings, path: Path, log: ReadingLog) -> Iterator[Run]:
+    """The runs of one layer of a sentence that begins at a line; tags that cannot be read are rejected."""
+    for start, stretch in _stretches(tags):
         findings.stretches[stretch] = findings.stretches.get(stretch, 0) + 1
         stretch_runs, strays, unknown = _runs_of_stretch(stretch)
         for first, end, type_ in stretch_runs:
-            runs.append((before + start + first, before + start + end, type_))
+            yield start + first, start + end, type_
             if not type_:
-                findings.untyped.append((found.line + start + first, stretch[first]))
+                findings.untyped.append((line + start + first, stretch[first]))
         for position in strays:
-            findings.strays.append((found.line + start + position, stretch[position]))
+            findings.strays.append((line + start + position, stretch[position]))
         for position in unknown:
-            log.reject_entity(path, found.line + start + position, unreadable_tag(stretch[position]))
+            log.reject_entity(path, line + start + position, unreadable_tag(stretch[position]))
 
 
 def _stretches(tags: list[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -217,37 +220,14 @@ def _runs_of_stretch(stretch: tuple[str, ...]) -> tuple[list[Run], list[int], li
     return runs, stray_starts(tags, runs), unknown
 
 
-def _conclude(findings: _Findings, scheme: Scheme | None, path: Path, log: ReadingLog) -> None:
-    """Note the scheme of the file, and remark on mentions that it would begin in another way."""
-    origin = "detected" if scheme is None else "as given"
-    # Without strays, counts do not matter: one of each stretch decides as all of them would.
-    stretches = findings.stretches
-    scheme = scheme or detect_scheme(stretches.elements() if findings.strays else stretches)
-    log.notes.append(f"{path}: tag scheme {scheme} ({origin})")
-    _conclude_types(findings, path, log)
-    if findings.comments:
-        log.notes.append(f"{path}: {findings.comments} comment lines are left out")
-    if scheme != "IOB1":
-        for line, tag in findings.strays:
-            log.remark(path, line, stray_tag(tag, scheme))
-
-
-def _conclude_types(findings: _Findings, path: Path, log: ReadingLog) -> None:
-    """Note that the mentions of the file have no types, or remark on those that have none."""
-    is_typed = any(split_tag(tag)[1] for stretch in findings.stretches for tag in stretch)
-    if findings.untyped and not is_typed:
-        log.notes.append(f"{path}: the tags have no types; all entities are of the type ''")
-    for line, tag in findings.untyped if is_typed else ():
-        log.remark(path, line, untyped_tag(tag))
-
-
 FORMAT = Format(
     name="conll",
-    description="a word and its tag on each line (CoNLL, IOB, BIOES, BMES), nested entities excluded",
+    description="a word and its tag, or a tag for each of several layers, on each line (CoNLL, IOB, BIOES)",
     suffixes=_SUFFIXES,
     recognises=recognises,
     read=read_columns,
-    options={"word_column": int, "tag_column": int, "scheme": scheme_named},
+    options={"word_column": int, "tag_column": column_numbers, "scheme": scheme_named},
     serialise=serialise,
+    writing_options=WRITING_OPTIONS,
     losses=losses,
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial as bound
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -88,7 +89,7 @@ def stream(
     """Yield the documents of one file or folder one by one; problems and counts go into the log."""
     path = Path(path)
     chosen = reader_of(path, format)
-    return _accepted(path, chosen, _parsed(chosen, options or {}), log)
+    return _accepted(path, chosen, _parsed(chosen.name, chosen.options, options or {}), log)
 
 
 def _accepted(path: Path, format: Format, options: dict[str, Any], log: ReadingLog) -> Iterator[Document]:
@@ -99,17 +100,19 @@ def _accepted(path: Path, format: Format, options: dict[str, Any], log: ReadingL
         raise InputError(f"{path}: a folder, but the format {format.name!r} is one file") from None
 
 
-def _parsed(format: Format, options: Mapping[str, str]) -> dict[str, Any]:
+def _parsed(
+    format: str, known: Mapping[str, Callable[[str], Any]], options: Mapping[str, str], to: str = ""
+) -> dict[str, Any]:
     """The values of a format's options."""
     values: dict[str, Any] = {}
     for name, text in options.items():
-        if name not in format.options:
-            legal = ", ".join(format.options) or "none"
-            raise InputError(f"the format {format.name!r} has no option {name!r}; legal are: {legal}")
+        if name not in known:
+            legal = ", ".join(known) or "none"
+            raise InputError(f"the format {format!r} has no option {name!r}{to}; legal are: {legal}")
         try:
-            values[name] = format.options[name](text)
+            values[name] = known[name](text)
         except ValueError as error:
-            raise InputError(f"option {name}={text!r} of the format {format.name!r}: {error}") from None
+            raise InputError(f"option {name}={text!r} of the format {format!r}: {error}") from None
     return values
 
 
@@ -141,6 +144,14 @@ def named(name: str) -> Format:
     return FORMATS[name]
 
 
+def with_options(format: Format, options: Mapping[str, str]) -> Format:
+    """A format whose writing is bound to options."""
+    values = _parsed(format.name, format.writing_options, options, " to write with")
+    if not values or format.serialise is None:
+        return format
+    return replace(format, serialise=bound(format.serialise, **values), losses=bound(format.losses, **values))
+
+
 def writer_for(path: Path, format: str | None = None) -> Format:
     """The format to write a path in: the one named, else by the ending of the path."""
     if format is not None:
@@ -159,17 +170,19 @@ def write(
     path: str | Path,
     *,
     format: str | None = None,
+    options: Mapping[str, str] | None = None,
     lossy: bool = False,
     losses: list[str] | None = None,
 ) -> None:
     """Write documents to a file, or to a folder for formats of several files.
 
+    `options` are choices of the format that is written, such as `{"layers": "4"}` for column files.
     What the format cannot express (nested entities in a column file, say) is an error that names the
     entity, unless `lossy`: then it is left out and a line for each goes into `losses`. A file appears
     under its name only when it is complete.
     """
     path = Path(path)
-    target = writer_for(path, format)
+    target = with_options(writer_for(path, format), options or {})
     if target.serialise_folder is not None:
         _write_folder(_expressible(documents, target, lossy, losses), path, target)
     elif target.write is not None:
@@ -203,11 +216,17 @@ def _expressible(
         for loss in format.losses(document):
             if not lossy:
                 raise InputError(
-                    f"{format.name} cannot express {loss}; choose another format or allow losses with --lossy"
+                    f"{format.name} cannot express {loss}; choose another format{_other_options(format)} or "
+                    f"allow losses with --lossy"
                 )
             if losses is not None:
                 losses.append(loss)
         yield document
+
+
+def _other_options(format: Format) -> str:
+    names = ", ".join(format.writing_options)
+    return f", other options ({names}) with `corpus convert --out-option`" if names else ""
 
 
 def _write_folder(documents: Iterable[Document], folder: Path, format: Format) -> None:

@@ -63,7 +63,8 @@ class ReadingLog:
 
 Reader = Callable[..., Iterator[Document]]
 """Called with a path, a log and the options of its format by name."""
-Serialiser = Callable[[Iterable[Document]], Iterator[str]]
+Serialiser = Callable[..., Iterator[str]]
+"""Called with an iterable of documents and the writing options of its format by name."""
 FolderSerialiser = Callable[[Document], Iterator[tuple[str, str]]]
 Writer = Callable[[Iterable[Document], Path], None]
 
@@ -90,5 +91,10 @@ class Format:
     """Writes a path by itself, where a format is no stream of text: binary files, and several in one."""
     compressible: bool = True
     """Whether it can be read compressed: not where files are read in jumps, or several belong together."""
-    losses: Callable[[Document], Iterator[str]] = lambda document: iter(())
-    """One line for each thing of a document that the format cannot express, naming the entity."""
+    losses: Callable[..., Iterator[str]] = lambda document: iter(())
+    """One line for each thing of a document that the format cannot express, naming the entity.
+
+    Called with a document and the writing options by name.
+    """
+    writing_options: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
+    """Choices that `serialise` and `losses` leave to the user, like `options`."""

@@ -1,20 +1,21 @@
 """The rows of a column file: one word a line, cut into sentences of words and tags.
 
 What a file looks like as a whole is decided once, from its first rows: the separator and number of columns,
-whether the words are the characters of a Chinese or Japanese text, and whether each character carries the
-number of its position in its word (`口0`, `腔1`). The text is then cut sentence by sentence with a few string
-operations; only a sentence that is not regular is looked at row by row.
+which of them hold words and tags, whether the words are the characters of a Chinese or Japanese text, and
+whether each character carries the number of its position in its word (`口0`, `腔1`). The text is then cut
+sentence by sentence with a few string operations; only a sentence that is not regular is cut row by row.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from pathlib import Path
 
+from spanwright.corpora.column_layout import Layout, find_layout
 from spanwright.corpora.lines import read_marked_text
 from spanwright.errors import InputError
 
@@ -30,6 +31,7 @@ _HAN_OR_KANA = re.compile(
     "[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _COMMENT = ("# ", "#\t")
+TAG = re.compile(r"O|[BIMELSU](-.*)?")
 _FIRST_ROWS = 1000
 
 
@@ -42,8 +44,7 @@ class Table:
     """Reasons by line number; in the text such a line has replacement characters."""
     separator: str
     columns: int
-    word_column: int
-    tag_column: int
+    layout: Layout
     blank: str = " "
     """What joins words to a text: nothing when the words are characters."""
     numbered: bool = False
@@ -52,33 +53,43 @@ class Table:
 
 @dataclass(slots=True)
 class Sentence:
-    """The words and tags of one sentence, as many of one as of the other."""
+    """The words of one sentence and its tags, as many in each layer as words."""
 
     line: int
     """Of the first word."""
     words: list[str]
-    tags: list[str]
+    layers: list[list[str]]
     lost_words: list[tuple[int, str]] = field(default_factory=list)
     """Line and reason of each row whose word cannot be told."""
     lost_tags: list[tuple[int, str]] = field(default_factory=list)
-    """Line and reason of each row whose tag is missing; its word counts as outside of entities."""
+    """Line and reason of each row that lacks a tag; there, its word counts as outside of entities."""
     comments: int = 0
 
 
-def open_table(path: Path, word_column: int, tag_column: int) -> Table:
-    """Read a column file and decide how it is to be cut."""
+def open_table(path: Path, word_column: int | None, tag_columns: Sequence[int] | None) -> Table:
+    """Read a column file and decide how it is to be cut; None leaves it to us which columns are read."""
     text, undecodable = read_marked_text(path)
     lines = first_rows(text)
     tabs, columns = shape(lines)
     columns = max(columns, 2)
-    for column in (word_column, tag_column):
+    for column in (word_column or 0, *(tag_columns or ())):
         if not -columns <= column < columns:
             raise InputError(
                 f"{path}: there is no column {column} in {columns} columns; "
                 f"legal are 0 to {columns - 1}, or -1 for the last"
             )
-    separator = "\t" if tabs else " "
-    table = Table(text, undecodable, separator, columns, word_column % columns, tag_column % columns)
+
+    def all_cells(column: int) -> Iterator[str]:
+        return (row[column] for line in _rows(text) if len(row := cells(line, tabs)) == columns)
+
+    layout = find_layout(
+        [row for line in lines if len(row := cells(line, tabs)) == columns],
+        columns,
+        None if word_column is None else word_column % columns,
+        None if tag_columns is None else [column % columns for column in tag_columns],
+        all_cells,
+    )
+    table = Table(text, undecodable, "\t" if tabs else " ", columns, layout)
     return _with_habits(table, lines)
 
 
@@ -114,10 +125,12 @@ def _rows(text: str) -> Iterator[str]:
                 yield line
 
 
-def _row(line: str, table: Table) -> tuple[str, str] | None:
-    """Word and tag of a line, or None when its columns are too few or too many."""
+def _row(line: str, table: Table) -> tuple[str, list[str]] | None:
+    """Word and tags of a line, or None when its columns are too few or too many."""
     row = cells(line, table.separator == "\t")
-    return (row[table.word_column], row[table.tag_column]) if len(row) == table.columns else None
+    if len(row) != table.columns:
+        return None
+    return row[table.layout.word], [row[column] for column in table.layout.tags]
 
 
 def has_marks(text: str) -> bool:
@@ -191,14 +204,14 @@ def _regular_sentence(block: str, line: int, table: Table) -> Sentence | None:
     regular when the line ends stand at every `columns + 1`-th place and nowhere else.
     """
     separator, stride = table.separator, table.columns + 1
-    if (" " if separator == "\t" else "\t") in block:
+    if (" " if separator == "\t" else "\t") in block or block.startswith("#"):
         return None
     found = block.replace("\n", f"{separator}\n{separator}").split(separator)
     rows, rest = divmod(len(found) + 1, stride)
     if rest or block.count("\n") != rows - 1 or found[table.columns :: stride].count("\n") != rows - 1:
         return None
-    words, tags = found[table.word_column :: stride], found[table.tag_column :: stride]
-    return None if "" in words or "" in tags else Sentence(line, words, tags)
+    words, *layers = (found[column::stride] for column in (table.layout.word, *table.layout.tags))
+    return None if "" in words or any("" in tags for tags in layers) else Sentence(line, words, layers)
 
 
 def _irregular_sentence(block: str, line: int, table: Table) -> Sentence:
@@ -206,7 +219,7 @@ def _irregular_sentence(block: str, line: int, table: Table) -> Sentence:
     comments = 0
     while comments < len(lines) and _is_comment(lines[comments], table):
         comments += 1
-    found = Sentence(line + comments, [], [], comments=comments)
+    found = Sentence(line + comments, [], [[] for _ in table.layout.tags], comments=comments)
     for number, row in enumerate(lines[comments:], line + comments):
         _append_row(found, number, row, table)
     return found
@@ -214,15 +227,18 @@ def _irregular_sentence(block: str, line: int, table: Table) -> Sentence:
 
 def _is_comment(line: str, table: Table) -> bool:
     """Whether a line before the first word is a remark (`# id 17`) and not the word `#` with its columns."""
-    return line.startswith(_COMMENT) and _row(line, table) is None
+    if table.layout.word > 0:
+        return line.startswith("#")
+    row = _row(line, table)
+    return line.startswith(_COMMENT) and (row is None or not any(map(TAG.fullmatch, row[1])))
 
 
 def _append_row(found: Sentence, number: int, line: str, table: Table) -> None:
     found_cells = cells(line, table.separator == "\t")
     row = _row(line, table)
-    if row is None and len(found_cells) == 1 and table.word_column == 0:
-        row = found_cells[0], ""
-    word, tag = row or ("", "O")
+    if row is None and len(found_cells) == 1 and table.layout.word == 0:
+        row = found_cells[0], ["" for _ in table.layout.tags]
+    word, tags = row or ("", ["O" for _ in table.layout.tags])
     if number in table.undecodable:
         found.lost_words.append((number, table.undecodable[number]))
     elif row is None:
@@ -230,8 +246,9 @@ def _append_row(found: Sentence, number: int, line: str, table: Table) -> None:
         found.lost_words.append((number, reason))
     elif not word:
         found.lost_words.append((number, "the word of the row is empty"))
-    elif not tag:
+    elif "" in tags:
         reason = f"the tag of the word {word!r} is missing; legal are O or a letter and a type, as B-Disease"
         found.lost_tags.append((number, reason))
     found.words.append(word)
-    found.tags.append(tag or "O")
+    for layer, tag in zip(found.layers, tags, strict=True):
+        layer.append(tag or "O")

@@ -8,6 +8,7 @@ behind, as do concepts and confidences of entities; what else is left out is lis
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -59,6 +60,12 @@ def stray_tag(tag: str, scheme: str) -> str:
 def untyped_tag(tag: str) -> str:
     """The remark on a mention without a type."""
     return f"the tag {tag!r} has no type; legal is one behind a hyphen, as in B-Disease; the mention is kept"
+
+
+def repeated_entity(words: Sequence[str], type_: str, first: int, again: int) -> str:
+    """The reason to reject an entity that another layer of tags holds, too."""
+    where = f"stands in column {first} and again in column {again}"
+    return f"the entity {type_!r} {' '.join(words)!r:.80} {where}; it is read once"
 
 
 def unreadable_tag(tag: str) -> str:
@@ -134,19 +141,27 @@ def _sentence_numbers(
     return [bisect_right(starts, start) for start, _ in word_ranges]
 
 
-def disjoint(document: Document, runs: Iterable[tuple[Run, Entity]]) -> tuple[list[Run], list[str]]:
-    """The runs that one layer of tags can hold, longest first choice, and a loss for each other one."""
-    kept: list[Run] = []
+def disjoint(
+    document: Document, runs: Iterable[tuple[Run, Entity]], layers: int = 1
+) -> tuple[list[Run], list[str]]:
+    """The runs that can be disjoint in layers of tags, longest first choice, and a loss for each other one.
+
+    They come in the order of their beginnings, outer runs before those in them.
+    """
+    kept: dict[Run, None] = {}
     losses: list[str] = []
-    taken: set[int] = set()
+    covered: Counter[int] = Counter()
     for run, entity in sorted(runs, key=lambda each: each[0][0] - each[0][1]):
         positions = range(run[0], run[1])
-        if taken.isdisjoint(positions):
-            taken.update(positions)
-            kept.append(run)
+        if run not in kept and all(covered[position] < layers for position in positions):
+            covered.update(positions)
+            kept[run] = None
         else:
-            losses.append(f"the entity {named(document, entity)}, which overlaps a longer or equal one")
-    return sorted(kept), losses
+            others = (
+                "a longer or equal one" if layers == 1 or run in kept else f"{layers} longer or equal ones"
+            )
+            losses.append(f"the entity {named(document, entity)}, which overlaps {others}")
+    return sorted(kept, key=lambda run: (run[0], -run[1])), losses
 
 
 def border_losses(document: Document) -> Iterator[str]:

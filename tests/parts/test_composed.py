@@ -205,6 +205,14 @@ def test_only_max_is_projected_per_span() -> None:
     assert seen[0] == [rows[name] for name in ALL]
 
 
+def test_width_embeddings_start_as_small_as_asked() -> None:
+    large, small = (
+        composed(("first", "width"), width_size=400, width_deviation=size) for size in (1.0, 0.02)
+    )
+    assert large.widths.weight.std().item() == pytest.approx(1.0, rel=0.1)
+    assert small.widths.weight.std().item() == pytest.approx(0.02, rel=0.1)
+
+
 def test_the_activation_none_keeps_negative_numbers() -> None:
     given_states, candidates = states((4, 3)), spans_of(every_span((4, 3), LIMIT))
     kept, rectified = (composed(activation=name)(given_states, candidates) for name in ("none", "relu"))

@@ -39,6 +39,8 @@ class ComposedSettings(BaseModel):
     """Size of a span vector."""
     width_size: int = Field(default=32, gt=0)
     """Size of the width embedding."""
+    width_deviation: float = Field(default=1.0, gt=0)
+    """Standard deviation of the numbers that width embeddings start from."""
     activation: Literal["relu", "none"] = "relu"
     """What follows the Linear."""
     dropout: float = Field(default=0.2, ge=0, lt=1)
@@ -70,6 +72,7 @@ class Composed(nn.Module):
         self.ingredients = settings.ingredients
         if "width" in self.ingredients:
             self.widths = nn.Embedding(width_limit, settings.width_size)
+            nn.init.normal_(self.widths.weight, std=settings.width_deviation)
         sizes = [settings.width_size if name == "width" else state_width for name in self.ingredients]
         self.evidence_size = sum(sizes)
         self.projection = FactoredLinear(sizes, settings.size)

@@ -36,9 +36,13 @@ def corpora() -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def golden() -> Path:
-    """The folder with golden numbers; tests that need it are skipped where it is absent."""
+@pytest.fixture(scope="session", params=["shared", "second", "smallest"])
+def golden(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with golden numbers: the shared one, skipped where it is absent, or one made by references."""
+    if request.param != "shared":
+        from golden.making_sets import make_set
+
+        return make_set(request.param, tmp_path_factory.mktemp("golden"))
     folder = shared_folder("SPANWRIGHT_GOLDEN", "golden")
     if not folder.is_dir():
         pytest.skip(f"no golden numbers at {folder}; set SPANWRIGHT_GOLDEN to run this test")

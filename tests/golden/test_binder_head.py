@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from golden.golden_arrays import Arrays, assert_near, load_arrays
+from golden.golden_arrays import Arrays, assert_near, load_arrays, load_linear
 from spanwright.batches.batch import Batch, Golds, Mentions, Spans
 from spanwright.parts.decoding import Decoding, decode
 from spanwright.parts.predictions import Predictions
@@ -56,10 +56,6 @@ class Head:
     scorer: BiEncoder
     batch: Batch
     scores: Comparisons
-
-
-def load_linear(linear: nn.Module, arrays: Arrays, name: str) -> None:
-    linear.load_state_dict({part: arrays[f"{name}_{part}"] for part in ("weight", "bias")})
 
 
 def composed(arrays: Arrays) -> Composed:
@@ -112,7 +108,7 @@ def batch_of(arrays: Arrays) -> Batch:
         ),
         word_offset=-torch.arange(windows) * tokens,
         document=torch.arange(windows),
-        owned_sums=torch.tensor([(-1000, 1000)] * windows),
+        owned_sums=torch.tensor([(0, 2 * tokens)] * windows),
         corpus=torch.zeros(windows, dtype=torch.long),
     )
 
@@ -221,6 +217,8 @@ def in_words(arrays: Arrays, row: Row) -> Row:
 
 def decoded(ranked: dict[Row, float], rule: Decoding) -> set[Row]:
     """Rows that end with half-open positions of one text, decoded; the number before them is the type."""
+    if not ranked:
+        return set()
     given_ = list(ranked)
     type_, first, end = np.asarray(given_).T[-3:]
     kept = decode(first, end - 1, type_, np.asarray(list(ranked.values())), rule)
@@ -261,7 +259,7 @@ def test_flat_entities_of_each_window_in_tokens(arrays: Arrays) -> None:
 
 
 @pytest.mark.parametrize("rule", ["nested", "flat"])
-def test_predicted_entities_of_a_document_of_two_windows(arrays: Arrays, rule: Decoding) -> None:
+def test_predicted_entities_of_a_document_of_several_windows(arrays: Arrays, rule: Decoding) -> None:
     offsets = arrays["window_word_offset"].tolist()
     ranked: dict[Row, float] = {}
     for row, rank in rows(arrays, joint=False):

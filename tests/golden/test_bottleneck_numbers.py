@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from batching import batch_of, every_span
-from golden.golden_arrays import Arrays, assert_near, load_arrays
+from golden.golden_arrays import Arrays, assert_near, load_arrays, load_layers, load_linear, numbered
 from spanwright.batches.batch import Batch
 from spanwright.parts.representations.composed import Composed, ComposedSettings
 from spanwright.parts.representations.vectors import SpanVectors
@@ -21,36 +21,31 @@ from spanwright.parts.transforms.bottleneck import Bottleneck, BottleneckSetting
 from spanwright.parts.transforms.transformed import Transformed
 from spanwright.training.objective import LinearSchedule, ObjectiveSettings, total, weights_at
 
-EPOCHS = 10
-
 
 @pytest.fixture(scope="module")
 def arrays(golden: Path) -> Arrays:
     return load_arrays(golden / "vib.npz")
 
 
-def load_linear(linear: nn.Module, arrays: Arrays, name: str) -> None:
-    linear.load_state_dict({part: arrays[f"{name}_{part}"] for part in ("weight", "bias")})
-
-
-def composed(weight: Tensor, bias: Tensor, activation: str) -> Composed:
+def composed(weight: Tensor, bias: Tensor, activation: str, *, limit: int) -> Composed:
     """The first layer of the MLP, over the first, the mean and the last state of a span."""
     values = {"ingredients": ("first", "mean", "last"), "size": len(bias), "activation": activation}
     settings = ComposedSettings.model_validate({**values, "dropout": 0.0})
-    made = Composed(settings, state_width=weight.shape[1] // 3, width_limit=4)
+    made = Composed(settings, state_width=weight.shape[1] // 3, width_limit=limit)
     made.projection.linear.load_state_dict({"weight": weight, "bias": bias})
     return made
 
 
 def bottleneck_of(arrays: Arrays, samples: int) -> Bottleneck:
+    _, *deeper = numbered(arrays, "mlp")
     settings = BottleneckSettings(
         kind="bottleneck",
-        hidden=(len(arrays["mlp2_bias"]),),
+        hidden=tuple(len(arrays[f"{name}_bias"]) for name in deeper),
         size=len(arrays["mu_bias"]),
         samples=samples,
     )
     made = Bottleneck(settings, vector_size=len(arrays["mlp1_bias"]))
-    load_linear(made.layers[0], arrays, "mlp2")
+    load_layers(made.layers, arrays, deeper)
     load_linear(made.mean, arrays, "mu")
     load_linear(made.deviation, arrays, "std")
     with torch.no_grad():
@@ -62,7 +57,7 @@ def bottleneck_of(arrays: Arrays, samples: int) -> Bottleneck:
 def sigmoid_of(arrays: Arrays) -> Sigmoid:
     types, size = arrays["classifier_weight"].shape
     made = Sigmoid(SigmoidSettings(kind="sigmoid", reduction="spans"), vector_size=size, sizes=(types,))
-    load_linear(made.layers[0], arrays, "classifier")
+    load_layers(made.layers, arrays, ["classifier"])
     return made
 
 
@@ -93,7 +88,7 @@ def batch(arrays: Arrays, *, aligned: bool) -> Batch:
     """The text tokens as words, and the spans that begin and end with words, or all."""
     counts = arrays["token_in_text"].sum(1).tolist()
     spans = every_span(counts, int(arrays["max_span_size"]))
-    offsets = [0, counts[0]]
+    offsets = [sum(counts[:window]) for window in range(len(counts))]
     rows = [[window, first - offsets[window], last - offsets[window] + 1] for window, first, last in spans]
     assert rows == arrays["spans"].tolist()
     chosen = arrays["span_is_word_aligned"] if aligned else torch.ones(len(spans), dtype=torch.bool)
@@ -102,7 +97,7 @@ def batch(arrays: Arrays, *, aligned: bool) -> Batch:
 
 
 def head(arrays: Arrays, *, aligned: bool = False, samples: int = 0, training: bool = True) -> Head:
-    first = composed(arrays["mlp1_weight"], arrays["mlp1_bias"], "relu")
+    first = composed(arrays["mlp1_weight"], arrays["mlp1_bias"], "relu", limit=int(arrays["max_span_size"]))
     representation = Transformed(first, [bottleneck_of(arrays, samples)])
     representation.train(training)
     words = arrays["token_states"][arrays["token_in_text"]].requires_grad_()
@@ -112,12 +107,15 @@ def head(arrays: Arrays, *, aligned: bool = False, samples: int = 0, training: b
 
 
 def objective(arrays: Arrays, losses: dict[str, Tensor]) -> Tensor:
-    """The weight of the compression rises by beta in each epoch."""
-    rise = LinearSchedule(kind="linear", start=0.0, end=float(arrays["beta"]) * EPOCHS)
-    progress = int(arrays["epoch"]) / EPOCHS
-    weights = weights_at(ObjectiveSettings(weights={"compression": rise}), set(losses), progress=progress)
-    assert weights["compression"] == pytest.approx(float(arrays["beta_effective"]))
-    return total(losses, weights)
+    return total(losses, weights_of(arrays, set(losses)))
+
+
+def weights_of(arrays: Arrays, terms: set[str]) -> dict[str, float]:
+    """The weight of the compression rises by beta in each epoch, up to 1."""
+    epoch, risen = int(arrays["epoch"]), 1 / float(arrays["beta"])
+    epochs = max(epoch, risen)
+    rise = LinearSchedule(kind="linear", start=0.0, end=1.0, finish=risen / epochs)
+    return weights_at(ObjectiveSettings(weights={"compression": rise}), terms, progress=epoch / epochs)
 
 
 def loss_at_mean(arrays: Arrays, given: Head) -> Tensor:
@@ -127,7 +125,7 @@ def loss_at_mean(arrays: Arrays, given: Head) -> Tensor:
 
 def test_span_vectors_are_the_first_the_mean_and_the_last_state(arrays: Arrays) -> None:
     size = arrays["span_vectors"].shape[1]
-    part = composed(torch.eye(size), torch.zeros(size), "none")
+    part = composed(torch.eye(size), torch.zeros(size), "none", limit=int(arrays["max_span_size"]))
     words = arrays["token_states"][arrays["token_in_text"]]
     states = WordStates(words, words, arrays["token_states"][:, 0])
     assert_near(part(states, batch(arrays, aligned=False).spans).spans, arrays["span_vectors"])
@@ -156,6 +154,11 @@ def test_deviations_of_spans_and_of_the_prior(arrays: Arrays, monkeypatch: pytes
 def test_divergences_from_the_prior(arrays: Arrays) -> None:
     assert_near(head(arrays).vectors.divergence, arrays["kl_per_span"])
     assert_near(head(arrays, aligned=True).vectors.divergence.mean(), arrays["kl_mean_word_aligned"])
+
+
+def test_the_weight_of_the_compression(arrays: Arrays) -> None:
+    weights = weights_of(arrays, {"spans", "compression"})
+    assert_near(torch.tensor(weights["compression"]), arrays["beta_effective"])
 
 
 def test_the_loss_and_the_objective_at_the_mean(arrays: Arrays) -> None:

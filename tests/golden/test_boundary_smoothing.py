@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -9,13 +11,22 @@ import torch
 from torch import Tensor
 
 from batching import batch_of
-from golden.golden_arrays import Arrays, load_arrays
+from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.batches.batch import Batch, Mentions
 from spanwright.parts.classes import Classes
 from spanwright.parts.scorers.smoothing import smoothed_targets
 from spanwright.parts.scorers.softmax import Softmax, SoftmaxSettings
 
-CASES = [(epsilon, distance) for epsilon in (0.1, 0.2) for distance in (1, 2)]
+
+@dataclass(frozen=True)
+class Stored:
+    """What the name of targets or losses says."""
+
+    name: str
+    epsilon: float
+    distance: int
+    limit: int | None
+    """Words of the widest spans; None for all."""
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +34,18 @@ def arrays(golden: Path) -> Arrays:
     return load_arrays(golden / "boundary_smoothing.npz")
 
 
-def batch(arrays: Arrays, sentences: range, limit: int) -> Batch:
+def stored(arrays: Arrays, kind: str, of: str) -> list[Stored]:
+    """The targets or losses of a file, under the names that they have before those of their sentences."""
+    pattern = re.compile(rf"({kind}_eps([\d.]+)_D(\d+)(?:_maxsize(\d+))?)_{of}")
+    matches = list(filter(None, map(pattern.fullmatch, arrays)))
+    assert matches
+    return [
+        Stored(match[1], float(match[2]), int(match[3]), int(match[4]) if match[4] else None)
+        for match in matches
+    ]
+
+
+def batch(arrays: Arrays, sentences: range, limit: int | None) -> Batch:
     """Some sentences, each a window, with all spans up to a width."""
     lengths = arrays["sentence_length"][list(sentences)].tolist()
     offsets = [sum(lengths[:window]) for window in range(len(lengths))]
@@ -31,7 +53,7 @@ def batch(arrays: Arrays, sentences: range, limit: int) -> Batch:
         (window, offset + first, offset + last)
         for window, (length, offset) in enumerate(zip(lengths, offsets, strict=True))
         for first in range(length)
-        for last in range(first, min(first + limit, length))
+        for last in range(first, length if limit is None else min(first + limit, length))
     ]
     golds = [
         (sentence - sentences.start, offsets[sentence - sentences.start], class_ - 1, first, end - 1)
@@ -55,32 +77,32 @@ def on_grid(arrays: Arrays, name: str, sentences: range, given: Batch) -> Tensor
     return torch.cat(rows)
 
 
-@pytest.mark.parametrize(("epsilon", "distance"), CASES)
-def test_targets_of_all_spans(arrays: Arrays, epsilon: float, distance: int) -> None:
+def test_targets_of_all_spans(arrays: Arrays) -> None:
     sentences = range(len(arrays["sentence_length"]))
-    given = batch(arrays, sentences, 100)
-    classes = int(arrays["num_classes"])
-    found = smoothed_targets(given, Classes((classes - 1,)), smoothing=epsilon, distance=distance)
-    expected = on_grid(arrays, f"target_eps{epsilon}_D{distance}_sentence{{}}", sentences, given)
-    assert found.shape == expected.shape
-    assert (found - expected).abs().max() <= 1e-6
+    given = batch(arrays, sentences, None)
+    classes = Classes((int(arrays["num_classes"]) - 1,))
+    for each in stored(arrays, "target", "sentence0"):
+        found = smoothed_targets(given, classes, smoothing=each.epsilon, distance=each.distance)
+        expected = on_grid(arrays, f"{each.name}_sentence{{}}", sentences, given)
+        assert found.shape == expected.shape
+        assert (found - expected).abs().max() <= 1e-6
 
 
-def loss(arrays: Arrays, sentences: range, limit: int, epsilon: float, distance: int) -> Tensor:
-    given, types = batch(arrays, sentences, limit), int(arrays["num_classes"]) - 1
-    settings = SoftmaxSettings(smoothing=epsilon, smoothing_distance=distance)
+def loss(arrays: Arrays, sentences: range, case: Stored) -> Tensor:
+    given, types = batch(arrays, sentences, case.limit), int(arrays["num_classes"]) - 1
+    settings = SoftmaxSettings(smoothing=case.epsilon, smoothing_distance=case.distance)
     logits = on_grid(arrays, "logits_sentence{}", sentences, given)
     return Softmax(settings, vector_size=1, sizes=(types,)).losses(logits, given)["spans"]
 
 
-@pytest.mark.parametrize(("name", "limit"), [("", 100), ("_maxsize3", 3)], ids=["all", "three words"])
-@pytest.mark.parametrize(("epsilon", "distance"), CASES)
-def test_losses_of_sentences_and_their_mean(
-    arrays: Arrays, epsilon: float, distance: int, name: str, limit: int
-) -> None:
-    expected = f"loss_eps{epsilon}_D{distance}{name}"
-    every = range(len(arrays["sentence_length"]))
-    ones = [loss(arrays, range(sentence, sentence + 1), limit, epsilon, distance) for sentence in every]
-    torch.testing.assert_close(torch.stack(ones), arrays[f"{expected}_per_sentence"], rtol=2e-5, atol=2e-5)
-    whole = loss(arrays, every, limit, epsilon, distance)
-    torch.testing.assert_close(whole, arrays[f"{expected}_batch"], rtol=2e-5, atol=2e-5)
+def test_losses_of_sentences(arrays: Arrays) -> None:
+    sentences = range(len(arrays["sentence_length"]))
+    for case in stored(arrays, "loss", "per_sentence"):
+        ones = [loss(arrays, range(sentence, sentence + 1), case) for sentence in sentences]
+        assert_near(torch.stack(ones), arrays[f"{case.name}_per_sentence"])
+
+
+def test_mean_losses_of_batches(arrays: Arrays) -> None:
+    sentences = range(len(arrays["sentence_length"]))
+    for case in stored(arrays, "loss", "batch"):
+        assert_near(loss(arrays, sentences, case), arrays[f"{case.name}_batch"])

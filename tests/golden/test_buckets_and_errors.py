@@ -8,8 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spanwright.evaluation import Comparison, Matches, break_down, compare_documents, find_mistakes, score
-from spanwright.evaluation.criteria import Criterion
+from spanwright.evaluation import (
+    Comparison,
+    Matches,
+    break_down,
+    compare_documents,
+    evaluate,
+    find_mistakes,
+    score,
+)
+from spanwright.evaluation.criteria import Criterion, CriterionScores
+from spanwright.evaluation.scores import Counts
 from spanwright.text import Document, Entity
 
 KINDS = ("nested", "flat")
@@ -33,11 +42,26 @@ def documents(rows: np.ndarray, lengths: np.ndarray) -> list[Document]:
     ]
 
 
-def comparison(arrays: Arrays, kind: str) -> Comparison:
+def both_sides(arrays: Arrays, kind: str) -> tuple[list[Document], list[Document]]:
+    """Gold documents and predicted ones."""
     gold, predicted = (
         documents(arrays[f"{kind}_{side}"], arrays["document_length"]) for side in ("gold", "pred")
     )
-    return compare_documents(gold, predicted)
+    return gold, predicted
+
+
+def comparison(arrays: Arrays, kind: str) -> Comparison:
+    return compare_documents(*both_sides(arrays, kind))
+
+
+def type_names(arrays: Arrays) -> list[str]:
+    """In the order of the file; some may be of no entity."""
+    return [str(type_) for type_ in range(int(arrays["num_types"]))]
+
+
+def by_type_and_micro(arrays: Arrays, scores: CriterionScores) -> list[Matches]:
+    """In the order of the file, all types together last."""
+    return [*(scores.per_type.get(name, Matches()) for name in type_names(arrays)), scores.micro]
 
 
 def in_file_order(rows: np.ndarray, values: np.ndarray) -> list[int]:
@@ -63,7 +87,7 @@ def test_counts_of_a_one_to_one_criterion(arrays: Arrays, kind: str, criterion: 
     scores = score(comparison(arrays, kind), criterion)
     rows = [
         [each.correct, each.predicted - each.correct, each.gold - each.found]
-        for each in (*scores.per_type.values(), scores.micro)
+        for each in by_type_and_micro(arrays, scores)
     ]
     assert rows == arrays[f"{kind}_{name}"].tolist()
     assert ratios(scores.micro) == approximately(arrays[f"{kind}_{name}_micro_prf"].tolist())
@@ -71,11 +95,26 @@ def test_counts_of_a_one_to_one_criterion(arrays: Arrays, kind: str, criterion: 
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_strict_scores_without_a_comparison(arrays: Arrays, kind: str) -> None:
+    scores = evaluate(*both_sides(arrays, kind))
+    every = [*(scores.per_type.get(name, Counts()) for name in type_names(arrays)), scores.micro]
+    counts = [[each.true_positives, each.false_positives, each.false_negatives] for each in every]
+    assert counts == arrays[f"{kind}_strict"].tolist()
+    micro = [scores.micro.precision, scores.micro.recall, scores.micro.f1]
+    assert micro == approximately(arrays[f"{kind}_strict_micro_prf"].tolist())
+
+
+def test_flat_scores_are_those_of_seqeval(arrays: Arrays) -> None:
+    micro = score(comparison(arrays, "flat"), "strict").micro
+    assert ratios(micro) == approximately(arrays["flat_seqeval_strict_micro_prf"].tolist())
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_loose_counts(arrays: Arrays, kind: str) -> None:
     scores = score(comparison(arrays, kind), "loose")
     rows = [
         [each.correct, each.predicted - each.correct, each.found, each.gold - each.found]
-        for each in (*scores.per_type.values(), scores.micro)
+        for each in by_type_and_micro(arrays, scores)
     ]
     assert rows == arrays[f"{kind}_loose"].tolist()
     assert ratios(scores.micro) == approximately(arrays[f"{kind}_loose_micro_prf"].tolist())

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.batches.batch import Rewrites, Spans
@@ -41,7 +42,7 @@ def weights(arrays: Arrays, output: OutputKind) -> Arrays:
             f"table.output.projection.{kind}": arrays[f"softmax_{kind}"] for kind in ("weight", "bias")
         }
     found["table.output.clusters.head.weight"] = arrays["adaptive_head_weight"]
-    for number in range(2):
+    for number in range(len(arrays["adaptive_cutoffs"])):
         for layer, name in enumerate(("down", "up")):
             weight = arrays[f"adaptive_tail{number + 1}_{name}_weight"]
             found[f"table.output.clusters.tail.{number}.{layer}.weight"] = weight
@@ -60,9 +61,18 @@ def golden_vae(arrays: Arrays, output: OutputKind) -> SpanVae:
         synonyms=("corpus",),
     )
     made = SpanVae(settings, vector_size=vector_size, vocabulary=words)
+    if output == "adaptive":
+        made.table.output.clusters = with_borders(made.table.output.clusters, arrays["adaptive_cutoffs"])
     # Strict: no golden weight is left over and none of ours is at its random start.
     made.load_state_dict(weights(arrays, output), strict=True)
     return made
+
+
+def with_borders(ours: nn.AdaptiveLogSoftmaxWithLoss, cutoffs: Tensor) -> nn.AdaptiveLogSoftmaxWithLoss:
+    """Our adaptive layer with the clusters of the file: ours follow from the size of the vocabulary."""
+    return nn.AdaptiveLogSoftmaxWithLoss(
+        ours.in_features, ours.n_classes, cutoffs.tolist(), div_value=ours.div_value
+    )
 
 
 def golden_rewrites(arrays: Arrays) -> Rewrites:
@@ -70,7 +80,8 @@ def golden_rewrites(arrays: Arrays) -> Rewrites:
     spans = torch.arange(len(arrays["span_vectors"]))
     source = torch.cat([arrays["synonym_of_span"], spans])
     synonym = torch.arange(len(source)) < len(arrays["synonym_of_span"])
-    words = torch.cat([arrays["synonym_decoder_target"], arrays["span_decoder_target"]])
+    targets = [*arrays["synonym_decoder_target"], *arrays["span_decoder_target"]]
+    words = pad_sequence(targets, batch_first=True, padding_value=PAD)
     return Rewrites(Spans(torch.zeros_like(spans), spans, spans), source, synonym, words)
 
 

@@ -1,9 +1,8 @@
-"""The conditional auto-encoder of spans: conditions, loss terms, golden numbers, and which spans enter."""
+"""The conditional auto-encoder of spans: conditions, loss terms, and which spans enter."""
 
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from pydantic import ValidationError
 from torch import Tensor
 from torch.distributions import Normal, kl_divergence
 
-from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.parts.auxiliaries.cvae import Cvae, CvaeSettings
 
 VECTOR_SIZE, LATENT = 6, 4
@@ -226,86 +224,3 @@ def test_the_random_state_decides_the_draw() -> None:
 def test_illegal_settings_are_refused(wrong: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValidationError, match=reason):
         CvaeSettings(**wrong)
-
-
-# Golden numbers.
-
-
-@pytest.fixture(scope="module")
-def arrays(golden: Path) -> Arrays:
-    return load_arrays(golden / "cvae.npz")
-
-
-def golden_cvae(arrays: Arrays, *, detach_target: bool = False) -> Cvae:
-    """The golden weights, with the table as after some training."""
-    hidden, latent = len(arrays["encode_bias"]), len(arrays["mu_bias"])
-    made = Cvae(
-        CvaeSettings(hidden=hidden, latent=latent, detach_target=detach_target),
-        vector_size=arrays["h_span"].shape[1],
-        shared=[None if label < 0 else label for label in arrays["shared_label_of_label"].tolist()],
-        shared_size=3,
-    )
-    assert torch.equal(made.condition.weight, arrays["condition_rows_initial"].float())
-    names = {
-        "encode.linear": "encode",
-        "mean": "mu",
-        "log_variance": "logvar",
-        "decode.linear": "decode1",
-        "output": "decode2",
-    }
-    weights = {
-        f"{ours}.{kind}": arrays[f"{theirs}_{kind}"]
-        for ours, theirs in names.items()
-        for kind in ("weight", "bias")
-    }
-    # Strict: no golden weight is left over and none of ours is at its random start.
-    made.load_state_dict({"condition.weight": arrays["condition_table"], **weights}, strict=True)
-    return made.eval()
-
-
-def leaf(arrays: Arrays) -> Tensor:
-    """(spans, size): the golden span vectors, for gradients; only real spans are among them."""
-    return arrays["h_span"].clone().requires_grad_()
-
-
-def total(arrays: Arrays, losses: dict[str, Tensor]) -> Tensor:
-    return losses["conditional"] + arrays["beta"] * losses["conditional-divergence"]
-
-
-def test_golden_posteriors_and_rebuilt_vectors(arrays: Arrays) -> None:
-    part, rows = golden_cvae(arrays), arrays["h_span_label"]
-    mean, log_variance = part.posterior(arrays["h_span"], rows)
-    assert_near(mean, arrays["posterior_mu"])
-    assert_near(log_variance, arrays["posterior_logvar"])
-    assert_near(part.rebuild(mean, rows), arrays["reconstruction_at_mean"])
-
-
-def test_golden_losses_at_the_mean(arrays: Arrays) -> None:
-    losses = golden_cvae(arrays).losses(arrays["h_span"], arrays["h_span_label"])
-    assert_near(losses["conditional"], arrays["mse"])
-    assert_near(losses["conditional-divergence"], arrays["kl"])
-    assert_near(total(arrays, losses), arrays["cvae_loss"])
-    whole = arrays["cross_entropy"] + arrays["alpha"] * total(arrays, losses)
-    assert_near(whole, arrays["total_loss"])
-
-
-def test_golden_losses_of_a_sample(arrays: Arrays) -> None:
-    losses = golden_cvae(arrays).losses(arrays["h_span"], arrays["h_span_label"], arrays["noise"])
-    assert_near(losses["conditional"], arrays["mse_sampled"])
-    assert_near(total(arrays, losses), arrays["cvae_loss_sampled"])
-
-
-def test_golden_gradients_of_the_vectors_and_the_conditions(arrays: Arrays) -> None:
-    part, given_ = golden_cvae(arrays), leaf(arrays)
-    total(arrays, part.losses(given_, arrays["h_span_label"])).backward()
-    assert given_.grad is not None and part.condition.weight.grad is not None
-    assert_near(given_.grad, arrays["grad_cvae_h_span"])
-    assert_near(part.condition.weight.grad, arrays["grad_cvae_condition_table"])
-
-
-@pytest.mark.parametrize(("detach", "suffix"), [(False, ""), (True, "_target_detached")])
-def test_golden_gradients_with_and_without_the_target(arrays: Arrays, detach: bool, suffix: str) -> None:
-    part, given_ = golden_cvae(arrays, detach_target=detach), leaf(arrays)
-    part.losses(given_, arrays["h_span_label"])["conditional"].backward()
-    assert given_.grad is not None
-    assert_near(given_.grad, arrays[f"grad_mse_h_span{suffix}"])

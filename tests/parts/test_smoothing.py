@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from batching import batch_of
+from golden.references.boundary_smoothing import Gold, smoothed
 from spanwright.batches.batch import Batch, Mentions
 from spanwright.parts.classes import Classes
 from spanwright.parts.scorers.smoothing import smoothed_targets
 from spanwright.parts.scorers.softmax import Softmax, SoftmaxSettings
 
 TYPES = 2
-Gold = tuple[int, int, int]
-"""First word, last word, type."""
 
 
 def batch(words: int, golds: list[Gold], *, limit: int = 100, before: int = 0, whole: bool = True) -> Batch:
@@ -31,27 +30,6 @@ def batch(words: int, golds: list[Gold], *, limit: int = 100, before: int = 0, w
     mentions = Mentions(torch.ones_like(first), first + before, last + before, type_, shown, shown, shown)
     pairs = [(spans.index((1, before + f, before + e)), t) for f, e, t in golds if e - f < limit]
     return batch_of([before, words], spans, pairs, mentions=mentions)
-
-
-def naive(
-    words: int, golds: list[Gold], smoothing: float, distance: int
-) -> dict[tuple[int, int], list[float]]:
-    """Probabilities of all spans of a text by their words."""
-    table = {(i, j): [0.0] * (TYPES + 1) for i in range(words) for j in range(i, words)}
-    for first, last, type_ in golds:
-        kept = 1.0
-        for (begin, finish), row in table.items():
-            away = abs(begin - first) + abs(finish - last)
-            if 0 < away <= distance:
-                row[type_ + 1] += smoothing / (4 * away * distance)
-                kept -= smoothing / (4 * away * distance)
-        table[first, last][type_ + 1] += kept
-    for row in table.values():
-        row[1:] = [min(1.0, value) for value in row[1:]]
-        total = max(1.0, sum(row[1:]))
-        row[1:] = [value / total for value in row[1:]]
-        row[0] = 1 - sum(row[1:])
-    return table
 
 
 def target(given_batch: Batch, first: int, last: int, **choices: float) -> list[float]:
@@ -78,7 +56,7 @@ def test_targets_equal_a_naive_loop_over_all_spans(
     words, golds = drawn
     given_batch = batch(words, golds, limit=limit, before=before)
     found = smoothed_targets(given_batch, Classes((TYPES,)), smoothing=smoothing, distance=distance)
-    table = naive(words, golds, smoothing, distance)
+    table = smoothed(words, golds, TYPES, smoothing, distance)
     columns = (given_batch.spans.first.tolist(), given_batch.spans.last.tolist())
     expected = [table[first - before, last - before] for first, last in zip(*columns, strict=True)]
     torch.testing.assert_close(found, torch.tensor(expected), rtol=1e-5, atol=1e-6)

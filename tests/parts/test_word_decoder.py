@@ -225,6 +225,14 @@ def test_word_vectors_of_another_size_are_refused() -> None:
         WordTable(words=30, word_size=3, hidden=16, output="softmax", vectors=torch.zeros(30, 4))
 
 
+@pytest.mark.parametrize(("words", "borders"), [(45, [3, 9]), (15, [1, 3]), (100, [6, 20])])
+def test_clusters_of_adaptive_output_begin_at_one_and_three_fifteenths_of_the_vocabulary(
+    words: int, borders: list[int]
+) -> None:
+    table = WordTable(words=words, word_size=3, hidden=16, output="adaptive")
+    assert table.output.clusters.cutoffs == [*borders, words]
+
+
 def test_adaptive_output_needs_a_vocabulary() -> None:
     with pytest.raises(SettingsError, match="adaptive output over 14 words; legal are 15 or more"):
         WordTable(words=14, word_size=3, hidden=16, output="adaptive")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ def corpora() -> Path:
     return folder
 
 
-@pytest.fixture(scope="session", params=["shared", "second", "smallest"])
+@pytest.fixture(scope="session", params=["shared", "second", "smallest", "wrong"])
 def golden(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with golden numbers: the shared one, skipped where it is absent, or one made by references."""
     if request.param != "shared":
@@ -47,6 +47,17 @@ def golden(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if not folder.is_dir():
         pytest.skip(f"no golden numbers at {folder}; set SPANWRIGHT_GOLDEN to run this test")
     return folder
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Every golden test must notice wrong numbers: with the set `wrong` it passes by failing."""
+    call = getattr(pyfuncitem, "callspec", None)
+    if call is None or call.params.get("golden") != "wrong":
+        return (yield)
+    with pytest.raises(AssertionError):
+        yield
+    return True
 
 
 @pytest.fixture(scope="session")

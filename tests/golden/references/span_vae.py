@@ -60,7 +60,8 @@ def make(draw: Draw, shape: Shape) -> Case:
         written = outputs[f"nll_{output}_span"] + outputs[f"nll_{output}_synonym"]
         outputs[f"total_{output}"] = written + inputs["kl_weight"] * divergence
         outputs |= gradients(outputs[f"total_{output}"], inputs, f"grad_total_{output}_", "span_vectors")
-    return inputs, outputs
+    # What a decoder reads follows from what it shall write.
+    return inputs, {**outputs, **{name: inputs.pop(name) for name in map("{}_decoder_input".format, PARTS)}}
 
 
 def drawn_inputs(draw: Draw, shape: Shape) -> Arrays:

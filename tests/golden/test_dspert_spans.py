@@ -86,17 +86,19 @@ def batch(arrays: Arrays) -> Batch:
     )
 
 
-def states_of(arrays: Arrays, backbone: BertModel, depth: int) -> WordStates:
-    states: WordStates = Encoder(backbone, "mean", depth=depth)(batch(arrays))
+def states_of(backbone: BertModel, given: Batch, depth: int) -> WordStates:
+    states: WordStates = Encoder(backbone, "mean", depth=depth)(given)
     return states
 
 
 def test_the_states_that_each_block_reads_and_those_at_the_top(arrays: Arrays, backbone: BertModel) -> None:
-    states, given_batch = states_of(arrays, backbone, layers_of(arrays)), batch(arrays)
+    """Special tokens are words here, too."""
+    real = arrays["attention_mask"].flatten().nonzero().squeeze(1)
+    tokens = replace(batch(arrays), first_piece=real, last_piece=real)
+    states = states_of(backbone, tokens, layers_of(arrays))
     assert len(states.layers) == layers_of(arrays)
     for layer, found in enumerate((*states.layers, states.start)):
-        expected = arrays[f"hidden_state_{layer}"].flatten(0, 1)[given_batch.first_piece]
-        assert_near(found, expected)
+        assert_near(found, arrays[f"hidden_state_{layer}"].flatten(0, 1)[real])
 
 
 def span_vectors(arrays: Arrays, backbone: BertModel, depth: int, blocks: str) -> Tensor:
@@ -107,7 +109,8 @@ def span_vectors(arrays: Arrays, backbone: BertModel, depth: int, blocks: str) -
         layers = layers_of(arrays)
         for own, layer in zip(part.blocks.layers, range(layers - depth, layers), strict=True):
             own.load_state_dict(under(arrays, f"span.layer.{layer}."))
-    vectors: Tensor = part.eval()(states_of(arrays, backbone, depth), batch(arrays).spans).spans
+    given = batch(arrays)
+    vectors: Tensor = part.eval()(states_of(backbone, given, depth), given.spans).spans
     return vectors
 
 
@@ -118,11 +121,12 @@ def test_deep_vectors_of_spans(arrays: Arrays, backbone: BertModel, blocks: str)
     start = spans.first - (lengths.cumsum(0) - lengths)[spans.window]
     own = [each for each in stored(arrays) if each.blocks == blocks]
     assert own
+    vectors = {depth: span_vectors(arrays, backbone, depth, blocks) for depth in {each.depth for each in own}}
     for each in own:
         chosen = spans.widths == each.size
         assert int(chosen.sum()) == int((lengths - each.size + 1).clamp(min=0).sum())
         expected = arrays[each.name][spans.window[chosen], start[chosen]]
-        assert_near(span_vectors(arrays, backbone, each.depth, blocks)[chosen], expected)
+        assert_near(vectors[each.depth][chosen], expected)
 
 
 def test_spans_of_one_token_are_its_state_at_the_top(arrays: Arrays, backbone: BertModel) -> None:

@@ -113,11 +113,12 @@ def scored(inputs: Arrays) -> Scores:
     """The scores (types,) of each candidate and of the special token, by kind, window and place."""
     scores: Scores = {kind: [] for kind in KINDS}
     for window, states in enumerate(inputs["h_text"]):
-        places = {kind: [(0,), *((token,) for token in range(1, len(states)))] for kind in ("start", "end")}
         begins, finishes = (
             inputs[f"{kind}_valid"][window].nonzero()[:, 0].tolist() for kind in ("start", "end")
         )
-        places["span"] = [(0, 0), *((i, j) for i in begins for j in finishes if j >= i)]
+        every = [(token,) for token in range(len(states))]
+        spans = [(0, 0), *((i, j) for i in begins for j in finishes if j >= i)]
+        places = {"start": every, "end": every, "span": spans}
         for kind in KINDS:
             scores[kind].append({place: compared(inputs, kind, states, place) for place in places[kind]})
     return scores

@@ -28,7 +28,7 @@ from spanwright.batches.batch import Batch
 from spanwright.batches.order import training_order
 from spanwright.batches.prepare import prepare, window_lengths
 from spanwright.corpora.files import read
-from spanwright.parts.backbone import DEFAULT, default_folder
+from spanwright.parts import pretrained
 from spanwright.parts.encoder import EncoderSettings
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
@@ -125,7 +125,7 @@ def tagging_figures(setup: Setup, documents: list[Document], repeats: int) -> di
 def stock_encoder(settings: EncoderSettings) -> Any:
     """The encoder of settings as the transformers library makes it."""
     dropout = {} if settings.dropout is None else {"hidden_dropout_prob": settings.dropout}
-    source = default_folder() if settings.name == DEFAULT else settings.name
+    source = pretrained.folder(settings.name)
     encoder = AutoModel.from_pretrained(source, dtype=torch.float32, trust_remote_code=False, **dropout)
     # Its pooler would be idle here, and an idle weight has no gradient.
     encoder.pooler = None

@@ -58,6 +58,7 @@ RULES = {
     "batches": rule("text labels errors", "numpy torch tokenizers"),
     "parts": rule("batches errors", "torch pydantic numpy"),
     "parts/backbone.py": rule("batches errors", "torch", later_packages=True),
+    "parts/conversions.py": rule("errors", "torch safetensors", later_packages=True),
     "parts/adapters.py": rule("errors", "torch pydantic", later_packages=True),
     "parts/build.py": rule("batches errors labels settings", "torch"),
     "evaluation": rule("text errors", "numpy rich"),

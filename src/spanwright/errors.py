@@ -22,11 +22,17 @@ class ModelError(InputError):
     """A directory is not a model that this version can load."""
 
 
-class MissingExtraError(InputError):
-    """A feature needs an optional package that is not installed."""
+class MissingPackageError(InputError):
+    """A feature needs a package that is not installed."""
+
+    def __init__(self, feature: str, package: str, command: str) -> None:
+        super().__init__(
+            f"{feature} needs the package {package!r}, which is not installed. Install it with: {command}"
+        )
+
+
+class MissingExtraError(MissingPackageError):
+    """A feature needs an optional package that one of our extras brings."""
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
-        super().__init__(
-            f"{feature} needs the package {package!r}, which is not installed. "
-            f"Install it with: pip install 'spanwright[{extra}]'"
-        )
+        super().__init__(feature, package, f"pip install 'spanwright[{extra}]'")

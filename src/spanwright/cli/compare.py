@@ -38,7 +38,7 @@ def compare_command(
     seeds: Annotated[int | None, typer.Option(help="Runs of each recipe (3), with seeds 1, 2, ...")] = None,
     base: Annotated[str | None, typer.Option(help="Recipe to hold the others against (the first).")] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="Encoder: minilm, a folder, or a Hugging Face id.")
+        str | None, typer.Option(help="Encoder: a short name such as minilm, a folder, or a Hugging Face id.")
     ] = None,
     documents: Annotated[int | None, typer.Option(help="Train on the first documents only.")] = None,
     descriptions: Annotated[

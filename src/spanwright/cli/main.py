@@ -11,6 +11,7 @@ import typer
 import spanwright
 from spanwright.cli.compare import compare_command
 from spanwright.cli.corpus import corpus_app
+from spanwright.cli.encoder import encoder_command
 from spanwright.cli.evaluate import evaluate_command
 from spanwright.cli.export import export_command
 from spanwright.cli.inspect_command import inspect_app
@@ -43,6 +44,7 @@ app.command("report")(report_command)
 app.command("robustness")(robustness_command)
 app.command("push")(push_command)
 app.command("recipes")(recipes_command)
+app.command("encoder")(encoder_command)
 app.add_typer(corpus_app, name="corpus")
 app.add_typer(inspect_app, name="inspect")
 

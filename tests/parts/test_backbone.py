@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import BertConfig, ModernBertConfig, RobertaConfig, RobertaModel
 
-from spanwright.parts.backbone import longest_input
+import tiny
+from spanwright.errors import InputError
+from spanwright.parts.backbone import load_pretrained, longest_input
 
 SMALL = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
 
@@ -25,3 +30,13 @@ def test_roberta_takes_two_pieces_less_than_it_has_positions() -> None:
 
 def test_an_encoder_with_relative_positions_keeps_its_own_limit() -> None:
     assert longest_input(ModernBertConfig(max_position_embeddings=8192)) == 8192
+
+
+def test_an_encoder_without_some_of_its_weights_is_refused(tmp_path: Path) -> None:
+    folder = tiny.encoder_folder(tmp_path)
+    weights = load_file(folder / "model.safetensors")
+    left_out = {key: weights.pop(key) for key in list(weights) if ".layer.1." in key}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    assert len(left_out) == 16
+    with pytest.raises(InputError, match=r"has no weights for 'encoder\.layer\.1\..*' \(16 missing in all\)"):
+        load_pretrained(str(folder))

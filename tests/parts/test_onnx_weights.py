@@ -36,9 +36,7 @@ def test_a_matrix_gets_the_name_of_the_bias_beside_it_and_is_turned(order: list[
 
 def test_constants_that_are_no_weights_and_a_pooler_are_left_out(tmp_path: Path) -> None:
     nodes = [helper.make_node("Mul", ["inputs", "val_1"], ["outputs"])]
-    file = write(
-        tmp_path / "model.onnx", nodes, val_1=BIAS, norm__weight=BIAS, pooler__dense__weight=MATRIX
-    )
+    file = write(tmp_path / "model.onnx", nodes, val_1=BIAS, norm__weight=BIAS, pooler__dense__weight=MATRIX)
     assert read_weights(file).keys() == {"norm.weight"}
 
 

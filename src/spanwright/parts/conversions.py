@@ -1,4 +1,4 @@
-"""Encoders as packages hold them, written as ordinary Hugging Face folders, and the check of what was written."""
+"""From encoders as packages hold them to ordinary Hugging Face folders, and a check of what was written."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def write_mpnet(files: Sequence[Path], out: Path) -> None:
 
 
 def check_weights(folder: Path, name: str) -> None:
-    """All weights that the encoder of a folder needs are there, in 32 bits and of their shape, and no other."""
+    """Refuse a folder unless it holds all weights of its encoder, in 32 bits and right shape, and no other."""
     needed, stored = _needed(folder), _stored(folder)
     wrong = sorted(key for key in needed.keys() | stored.keys() if needed.get(key) != stored.get(key))
     if wrong:

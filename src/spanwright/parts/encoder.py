@@ -23,7 +23,7 @@ class EncoderSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = "minilm"
-    """A short name (`minilm`, `gte-small`, `e5-small`, `mpnet-base`), a folder, or a Hugging Face model id."""
+    """A short name (minilm, gte-small, e5-small, mpnet-base), a folder, or a Hugging Face model id."""
     pooling: Pooling = "ends"
     """`ends`: a span takes the first piece of its first word and the last piece of its last word."""
     dropout: float | None = None

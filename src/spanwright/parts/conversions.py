@@ -64,7 +64,7 @@ def write_mpnet(files: Sequence[Path], out: Path) -> None:
 
 
 def check_weights(folder: Path, name: str) -> None:
-    """Refuse a folder unless it holds all weights of its encoder, in 32 bits and right shape, and no other."""
+    """Refuse a folder unless it holds all weights of its encoder, in 32 bits and its shape, and no other."""
     needed, stored = _needed(folder), _stored(folder)
     wrong = sorted(key for key in needed.keys() | stored.keys() if needed.get(key) != stored.get(key))
     if wrong:

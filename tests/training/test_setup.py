@@ -114,6 +114,23 @@ def test_terms_have_usual_weights_where_there_is_a_part_that_has_them(tiny_encod
     assert weights("auxiliaries.span_vae={}", "objective.weights.reconstruction=2")["reconstruction"] == 2
 
 
+@pytest.mark.parametrize(("said", "convex"), [((), True), (("false",), False), (("true",), True)])
+def test_an_objective_with_a_tagger_is_convex_unless_settings_say_otherwise(
+    tiny_encoder: str, said: tuple[str, ...], convex: bool
+) -> None:
+    changes = ("auxiliaries.tagger={}", *(f"objective.convex={value}" for value in said))
+    objective = resolve(making.settings(tiny_encoder, *changes), making.data(TRAIN), 32).objective
+    assert objective.convex is convex
+    assert objective.weights == {"tags": 0.1}
+
+
+@pytest.mark.parametrize("changes", [(), ("auxiliaries.tagger={}", "objective.weights.tags=0.3")])
+def test_an_objective_is_not_convex_without_a_tagger_of_the_usual_weight(
+    tiny_encoder: str, changes: tuple[str, ...]
+) -> None:
+    assert resolve(making.settings(tiny_encoder, *changes), making.data(TRAIN), 32).objective.convex is False
+
+
 def test_what_settings_say_is_not_decided_anew(tiny_encoder: str) -> None:
     chosen = making.settings(tiny_encoder, "candidates.width_limit=7", "decoding=flat")
     settings = resolve(chosen, making.data(TRAIN), 768)

@@ -226,12 +226,14 @@ def resolve(settings: Settings, data: TrainingData, encoder_width: int) -> Setti
 def _resolved_objective(settings: Settings) -> ObjectiveSettings:
     """The objective with the usual weights of terms that settings do not name."""
     usual = _compression_weights(settings) | _writing_weights(settings) | _conditional_weights(settings)
-    objective = settings.objective.model_copy(update={"weights": usual | settings.objective.weights})
-    if settings.auxiliaries.tagger and settings.has_spans and "tags" not in objective.weights:
+    objective = settings.objective
+    weights = usual | objective.weights
+    bundled = settings.auxiliaries.tagger is not None and settings.has_spans and "tags" not in weights
+    if bundled:
         # Bundling Learning, section 4.1.2: the tagger's share of the loss is 0.1.
-        weights = {**objective.weights, "tags": 0.1}
-        objective = objective.model_copy(update={"weights": weights, "convex": True})
-    return objective
+        weights["tags"] = 0.1
+    convex = bundled if objective.convex is None else objective.convex
+    return objective.model_copy(update={"weights": weights, "convex": convex})
 
 
 def _compression_weights(settings: Settings) -> dict[str, Weight]:

@@ -147,3 +147,23 @@ def test_every_wrong_setting_is_named_at_once() -> None:
 def test_resolved_settings_survive_json() -> None:
     settings = load_settings("plain", ["objective.weights.spans={kind='linear', start=0, end=1}"])
     assert check(settings.model_dump(mode="json"), "json") == settings
+
+
+@pytest.mark.parametrize("corpora", [{"leaked": "keep"}, {"leaked": "keep", "token": False}])
+def test_the_former_name_of_training_leaked_is_still_read(corpora: dict[str, object]) -> None:
+    values = {"name": "old", "corpora": corpora, "training": {"epochs": 3}}
+    settings = check(values, "old.json")
+    assert (settings.training.leaked, settings.training.epochs) == ("keep", 3)
+    assert check(settings.model_dump(mode="json"), "new.json") == settings
+
+
+def test_a_wrong_value_under_the_former_name_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"setting .training\.leaked. is .maybe.: .*'drop' or 'keep'"):
+        load_settings("cvae", ["corpora.leaked=maybe"])
+
+
+def test_two_names_of_a_setting_with_different_values_are_refused() -> None:
+    with pytest.raises(
+        SettingsError, match=r"training\.leaked is .drop., but corpora\.leaked.* .keep.; leave out"
+    ):
+        load_settings("cvae", ["corpora.leaked=keep", "training.leaked=drop"])

@@ -98,6 +98,8 @@ class TrainingSettings(BaseModel):
     """Steps between checkpoints; only after each epoch when None."""
     precision: Precision = "float32"
     """`bf16`: Transformer blocks compute in 16 bits while training; weights, losses and scores have 32."""
+    leaked: Literal["drop", "keep"] = "drop"
+    """What happens to training documents that stand in evaluation data, of whichever corpus."""
 
 
 class LabelSettings(BaseModel):
@@ -276,11 +278,27 @@ def load_settings(recipe: str, changes: Sequence[str] = ()) -> Settings:
 
 def check(values: dict[str, Any], where: str) -> Settings:
     """Settings from plain values, or an error that names each wrong key and what is legal."""
+    values = _with_present_names(values, where)
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
         reasons = "; ".join(_explain(entry, values) for entry in error.errors())
         raise SettingsError(f"{where}: {reasons}") from None
+
+
+def _with_present_names(values: dict[str, Any], where: str) -> dict[str, Any]:
+    """The values with `training.leaked` where it has its former name, `corpora.leaked`."""
+    corpora, training = values.get("corpora"), values.get("training", {})
+    if not (isinstance(corpora, dict) and "leaked" in corpora and isinstance(training, dict)):
+        return values
+    former = corpora["leaked"]
+    if training.get("leaked", former) != former:
+        raise SettingsError(
+            f"{where}: training.leaked is {training['leaked']!r}, but corpora.leaked, its former name, is "
+            f"{former!r}; leave out corpora.leaked"
+        )
+    others = {key: value for key, value in corpora.items() if key != "leaked"}
+    return {**values, "corpora": others, "training": {**training, "leaked": former}}
 
 
 def _values(recipe: str, extended_by: tuple[str, ...] = ()) -> dict[str, Any]:

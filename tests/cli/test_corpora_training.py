@@ -114,7 +114,7 @@ def test_leaked_documents_are_told_for_each_corpus(trained: tuple[Outcome, Path]
 
 
 def test_leaked_documents_that_are_kept_are_told_too(folder: Path, tiny_encoder: str, tmp_path: Path) -> None:
-    keep = ("--set", "corpora.leaked=keep", "--set", "training.epochs=1")
+    keep = ("--set", "training.leaked=keep", "--set", "training.epochs=1")
     outcome = train(folder, tmp_path / "run", tiny_encoder, *keep, recipe="cvae/multi")
     assert outcome.code == 0, outcome.stderr
     told = (
@@ -295,10 +295,10 @@ def plan_of(folder: Path, encoder: str, recipe: str = "cvae/multi", **values: An
 
 
 def test_a_plan_can_name_a_file_of_corpora(folder: Path, tiny_encoder: str, tmp_path: Path) -> None:
-    settings = plan_of(folder, tiny_encoder, set=["corpora.leaked=keep"]).settings("cvae/multi", "all")
+    settings = plan_of(folder, tiny_encoder, set=["training.leaked=keep"]).settings("cvae/multi", "all")
     assert settings.corpora is not None
     assert (settings.corpora.target, settings.corpora.weights) == (("Alpha",), {"Gamma": 1.5})
-    assert settings.corpora.leaked == "keep"
+    assert settings.training.leaked == "keep"
 
 
 def test_the_runs_of_a_plan_are_compared_on_the_target(

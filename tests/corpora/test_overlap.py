@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spanwright.corpora.files import read
 from spanwright.corpora.near_texts import NearTexts, likeness, shingles
-from spanwright.corpora.overlap import drop_shared, fingerprint, overlap
+from spanwright.corpora.overlap import Leaks, drop_shared, find_leaks, fingerprint, overlap
 from spanwright.text import Document, Entity
 
 
@@ -32,21 +32,30 @@ def reasons(a: Document, b: Document) -> list[tuple[str, ...]]:
     return [pair.reasons for pair in overlap([a], [b]).pairs]
 
 
-def test_a_given_id_is_shared() -> None:
-    assert reasons(Document("7", text(1)), Document("7", text(2))) == [("id",)]
+def test_documents_with_one_id_and_other_texts_are_namesakes_and_not_shared() -> None:
+    found = overlap([Document("7", text(1))], [Document("7", text(2))])
+    assert (found.pairs, found.shared_a, found.reasons()["id"]) == ((), [], 0)
+    assert [(pair.a.id, pair.reasons) for pair in found.namesakes] == [("7", ("id",))]
 
 
 @pytest.mark.parametrize("side", ["a", "b"])
 def test_an_id_made_up_by_a_reader_is_not_shared(side: str) -> None:
     a, b = Document("7", text(1)), Document("7", text(2))
     made_up = replace(a if side == "a" else b, generated_id=True)
-    assert reasons(made_up if side == "a" else a, made_up if side == "b" else b) == []
+    found = overlap([made_up if side == "a" else a], [made_up if side == "b" else b])
+    assert (found.pairs, found.namesakes) == ((), ())
 
 
-def test_passages_of_an_article_share_the_id_of_the_article() -> None:
-    passage = Document("7#2", text(1), metadata={"given_id": "7"})
-    assert reasons(passage, Document("7", text(2))) == [("id",)]
-    assert reasons(passage, Document("7#2", text(2))) == []
+def test_all_passages_of_an_article_are_shared_if_one_of_them_is() -> None:
+    passages = [Document("7", text(1)), Document("7#2", text(2), metadata={"given_id": "7"})]
+    found = overlap(passages, [Document("7", text(2))])
+    assert [(pair.a.id, pair.reasons) for pair in found.pairs] == [("7", ("id",)), ("7#2", ("id", "text"))]
+    assert found.namesakes == ()
+
+
+def test_a_namesake_that_is_shared_for_another_reason_is_not_counted_as_one() -> None:
+    found = overlap([Document("7", text(1, 14))], [Document("7", text(2)), Document("8", text(1, 14))])
+    assert (len(found.shared_a), len(found.namesakes), found.namesakes_a) == (1, 1, [])
 
 
 def test_the_same_text_is_found_whatever_its_case_and_white_space() -> None:
@@ -107,7 +116,8 @@ def test_copies_are_paired_with_the_first_of_the_other_side() -> None:
 def test_documents_of_a_are_counted_by_reason() -> None:
     a = [Document(str(seed), text(seed)) for seed in range(4)]
     b = [Document("0", text(0)), Document("x", edited(text(1), 5)), Document("3", text(9))]
-    assert overlap(a, b).reasons() == {"id": 2, "text": 1, "near": 1, "part": 0}
+    assert overlap(a, b).reasons() == {"id": 1, "text": 1, "near": 1, "part": 0}
+    assert [document.id for document in overlap(a, b).namesakes_a] == ["3"]
 
 
 def mention_document(*mentions: str) -> Document:
@@ -167,17 +177,75 @@ def test_fingerprints_differ_when_a_character_does() -> None:
     assert fingerprint("a b") == fingerprint("A\nB") != fingerprint("a c")
 
 
-def test_training_drops_documents_with_the_id_or_text_of_evaluation_documents() -> None:
+def test_training_drops_documents_with_the_text_of_evaluation_documents() -> None:
     train = [Document("1", text(1)), Document("2", text(2)), Document("3", text(3))]
     kept, shared = drop_shared(train, [Document("1", text(8)), Document("9", text(2).upper())])
-    assert [document.id for document in kept] == ["3"]
-    assert [document.id for document in shared] == ["1", "2"]
+    assert [document.id for document in kept] == ["1", "3"]
+    assert [document.id for document in shared] == ["2"]
 
 
-def test_training_drops_passages_of_an_evaluation_article() -> None:
-    train = [Document("7", text(1)), Document("7#2", text(2), metadata={"given_id": "7"})]
-    kept, _ = drop_shared(train, [Document("7#3", text(3), metadata={"given_id": "7"})])
-    assert kept == []
+def test_a_training_document_with_the_id_of_an_evaluation_document_and_another_text_is_a_namesake() -> None:
+    train = [Document("0", text(1)), Document("1", text(2)), Document("2", text(3))]
+    assert find_leaks(train, [Document("0", text(8)), Document("1", text(2))]) == Leaks((1,), (0,))
+
+
+@given(
+    st.dictionaries(st.integers(0, 12), st.integers(0, 12), max_size=8),
+    st.dictionaries(st.integers(0, 12), st.integers(0, 12), max_size=8),
+)
+def test_training_drops_what_has_an_evaluation_text_and_nothing_else(
+    train: dict[int, int], evaluation: dict[int, int]
+) -> None:
+    """Documents are made from their ids and the seeds of their texts."""
+    made = [[Document(str(id), text(seed)) for id, seed in side.items()] for side in (train, evaluation)]
+    shared = [seed in evaluation.values() for seed in train.values()]
+    named = [id in evaluation and not leaked for id, leaked in zip(train, shared, strict=True)]
+    found = find_leaks(*made)
+    assert found.shared == tuple(number for number, leaked in enumerate(shared) if leaked)
+    assert found.namesakes == tuple(number for number, is_named in enumerate(named) if is_named)
+
+
+def passages(*seeds: int, key: str = "given_id") -> list[Document]:
+    """Passages of the article 7, as readers of PubTator or of GENIA's JSON lines give them."""
+    return [Document(f"7#{seed}", text(seed), metadata={key: "7"}) for seed in seeds]
+
+
+@pytest.mark.parametrize("key", ["given_id", "doc_id"])
+def test_training_drops_all_passages_of_an_article_of_which_one_stands_in_evaluation_data(key: str) -> None:
+    train = [*passages(1, 2, 3, key=key), Document("8", text(4))]
+    kept, _ = drop_shared(train, passages(3, 5, key=key))
+    assert kept == train[3:]
+
+
+def test_training_drops_passages_of_an_article_that_stands_in_evaluation_data_as_one_document() -> None:
+    assert drop_shared(passages(1, 2), [Document("7", f"{text(9)} {text(2)} {text(8)}")])[0] == []
+
+
+def test_training_keeps_passages_of_an_article_of_which_no_text_stands_in_evaluation_data() -> None:
+    assert find_leaks(passages(1, 2), passages(3, 4)) == Leaks((), (0, 1))
+
+
+def test_repeated_ids_are_passages_of_an_article_where_the_bare_id_is_known() -> None:
+    train = [
+        Document("7", text(1)),
+        Document("7#2", text(2)),
+        Document("8#2", text(3)),
+        Document("8#3", text(4)),
+    ]
+    assert find_leaks(train, [Document("7#2", text(2)), Document("8#2", text(3))]) == Leaks((0, 1, 2), ())
+
+
+def test_a_passage_that_many_articles_have_does_not_make_articles_the_same() -> None:
+    notice = text(0, 20)
+    train = [Document("0", text(1)), Document("0#2", notice), Document("1", text(2)), Document("1#2", notice)]
+    dev = [Document("0", text(3)), Document("0#2", notice), Document("1", text(4)), Document("1#2", notice)]
+    assert find_leaks(train, dev) == Leaks((1, 3), (0, 2))
+
+
+def test_a_document_with_the_same_id_is_dropped_for_a_text_that_is_less_alike() -> None:
+    similar = edited(text(1), 10, 30)
+    train = [Document("1", similar), Document("2", similar)]
+    assert find_leaks(train, [Document("1", text(1))]) == Leaks((0,), ())
 
 
 def test_training_drops_a_document_that_is_the_same_but_for_an_edit_or_its_title() -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spanwright.corpora.splitting import split_documents
 from spanwright.errors import InputError
@@ -48,3 +50,58 @@ def test_illegal_shares_are_refused(shares: list[float]) -> None:
 def test_fewer_documents_than_parts_are_refused() -> None:
     with pytest.raises(InputError, match="2 documents"):
         split_documents(_documents(["A", "B"]), [1, 1, 1])
+
+
+passages = st.lists(
+    st.tuples(
+        st.integers(0, 6), st.sampled_from(["doc_id", "given_id", "number", "none"]), st.sampled_from("AB ")
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+def _passage(place: int, article: int, kind: str, type_: str) -> Document:
+    """A passage of an article, which says so in one of the ways that readers do."""
+    entities = (Entity(0, 1, type_),) if type_.strip() else ()
+    if kind == "none":
+        return Document(f"file#{place}", "ab", entities, generated_id=True)
+    if kind == "number":
+        return Document(f"{article}#{place + 2}", "ab", entities)
+    return Document(f"{place}", "ab", entities, metadata={kind: f"{article}"})
+
+
+@given(passages, st.lists(st.floats(0.1, 10), min_size=2, max_size=4), st.integers(0, 9))
+def test_passages_of_an_article_go_to_the_same_part(
+    given_: list[tuple[int, str, str]], shares: list[float], seed: int
+) -> None:
+    made = [_passage(place, *each) for place, each in enumerate(given_)]
+    # The first passages of all articles, whose ids later ones repeat; and enough articles for all parts.
+    documents = [Document(f"{article}", "ab") for article in range(7)] + made
+    article_of = {id(document): str(number) for number, document in enumerate(documents[:7])}
+    for document, (article, kind, _) in zip(made, given_, strict=True):
+        article_of[id(document)] = document.id if kind == "none" else str(article)
+    parts = split_documents(documents, shares, seed=seed)
+    places = {id(document): number for number, document in enumerate(documents)}
+    assert sorted(places[id(document)] for part in parts for document in part) == list(range(len(documents)))
+    assert all(
+        [places[id(each)] for each in part] == sorted(places[id(each)] for each in part) for part in parts
+    )
+    found = [{article_of[id(document)] for document in part} for part in parts]
+    assert sum(map(len, found)) == len(set(article_of.values()))
+
+
+def test_documents_whose_ids_merely_have_numbers_behind_them_are_articles_of_their_own() -> None:
+    documents = [Document(f"file#{number}", "ab") for number in range(10)]
+    assert [len(part) for part in split_documents(documents, [1, 1])] == [5, 5]
+
+
+def test_passages_count_for_the_size_of_a_part() -> None:
+    documents = [Document(f"{number}", "ab", metadata={"doc_id": str(number // 5)}) for number in range(100)]
+    assert [len(part) for part in split_documents(documents, [80, 20])] == [80, 20]
+
+
+def test_fewer_articles_than_parts_are_refused() -> None:
+    documents = [Document("7", "ab"), Document("7#2", "ab"), Document("8", "ab")]
+    with pytest.raises(InputError, match="3 documents of 2 articles cannot be split into 3 parts"):
+        split_documents(documents, [1, 1, 1])

@@ -356,9 +356,8 @@ def test_an_epoch_is_as_long_as_all_windows_with_their_weights(
         ("corpora.weights={a=0}", "greater than 0"),
         ("corpora.weights={a=inf}", "finite number"),
         ("corpora.labels=none", "'own' or 'shared'"),
-        ("corpora.leaked=maybe", "'drop' or 'keep'"),
         ("corpora.train=some", "'all' or 'target'"),
-        ("corpora.lables=own", "unknown setting 'corpora.lables'; legal here are labels, leaked, map, "),
+        ("corpora.lables=own", "unknown setting 'corpora.lables'; legal here are labels, map, "),
     ],
 )
 def test_illegal_settings_are_refused(change: str, reason: str) -> None:

@@ -132,7 +132,7 @@ def test_training_documents_that_stand_in_any_evaluation_split_of_any_corpus_are
 
 def test_leaked_documents_can_be_kept_and_are_counted_all_the_same() -> None:
     train, dev, test = leaked()
-    data = selected(ALPHA, "corpora.leaked=keep", train=train, dev=dev, test=test)
+    data = selected(ALPHA, "training.leaked=keep", train=train, dev=dev, test=test)
     assert data.train == train
     assert data.leaked == {"Alpha": 1, "Beta": 2, "Gamma": 1}
 
@@ -149,6 +149,35 @@ def test_without_corpora_leaked_documents_are_dropped_and_counted_too() -> None:
     data = selected("corpora=false", train=[*TRAIN, DEV[0], TEST[0]])
     assert data.train == TRAIN
     assert sum(data.leaked.values()) == 2
+
+
+def test_without_corpora_leaked_documents_can_be_kept_and_are_counted_all_the_same() -> None:
+    train = [*TRAIN, DEV[0], TEST[0]]
+    data = selected("corpora=false", "training.leaked=keep", train=train)
+    assert data.train == train
+    assert sum(data.leaked.values()) == 2
+
+
+@pytest.mark.parametrize("changes", [("corpora=false",), (ALPHA,)], ids=["one corpus", "several corpora"])
+def test_splits_that_both_number_their_documents_from_0_lose_nothing_and_are_told(
+    changes: tuple[str, ...],
+) -> None:
+    train, dev, test = (
+        [replace(document, id=str(number)) for number, document in enumerate(split)]
+        for split in (TRAIN, DEV, TEST)
+    )
+    data = selected(*changes, train=train, dev=dev, test=test)
+    assert data.train == train
+    assert sum(data.leaked.values()) == 0
+    (warning,) = data.warnings
+    assert warning.startswith(
+        "4 training documents have the id of a dev or test document but another text, such as '0': they are "
+        "trained on."
+    )
+
+
+def test_without_such_ids_nothing_is_told() -> None:
+    assert selected("corpora=false", train=[*TRAIN, DEV[0]]).warnings == ()
 
 
 # Types.
@@ -190,7 +219,12 @@ def test_with_shared_types_entities_without_one_are_left_out_of_training_and_sta
     [
         ([], DEV, "the training corpus is empty: no document could be read"),
         (TRAIN, [], "the dev corpus is empty: no document could be read"),
-        (DEV, DEV, "every training document also stands in the evaluation data; give other files"),
+        (
+            DEV,
+            DEV,
+            "every training document also stands in the evaluation data; give other files, or train on them "
+            "all the same with --set training.leaked=keep",
+        ),
         (
             [document.with_entities(()) for document in TRAIN],
             DEV,

@@ -33,8 +33,13 @@ def test_training_documents_with_an_evaluation_text_are_removed_and_counted(tiny
     assert setup.model.labels.types == ("Cell", "Gene")
 
 
-def test_training_documents_with_an_evaluation_id_are_removed(tiny_encoder: str) -> None:
-    assert setup_of(tiny_encoder, [*TRAIN, replace(TRAIN[0], id=DEV[1].id)]).removed == 1
+def test_a_training_document_with_an_evaluation_id_and_another_text_is_kept_and_told(
+    tiny_encoder: str,
+) -> None:
+    setup = setup_of(tiny_encoder, [*TRAIN, replace(TRAIN[0], id=DEV[1].id)])
+    assert setup.removed == 0
+    assert setup.reports["train"].documents == len(TRAIN) + 1
+    assert [f"such as {DEV[1].id!r}" in warning for warning in setup.warnings] == [True]
 
 
 def test_ids_that_a_reader_made_up_remove_nothing(tiny_encoder: str) -> None:

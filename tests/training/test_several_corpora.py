@@ -461,7 +461,7 @@ def test_leaked_documents_are_counted_by_corpus_in_the_journal(finished: tuple[R
 
 
 def test_leaked_documents_that_are_kept_are_trained_on_and_not_called_removed(tiny_encoder: str) -> None:
-    settings = several.settings("cvae/multi", tiny_encoder, "corpora.leaked=keep")
+    settings = several.settings("cvae/multi", tiny_encoder, "training.leaked=keep")
     made = set_up(settings, leaking(), DEV, [])
     assert made.reports["train"].documents == len(TRAIN) + 1
     assert made.removed == 0

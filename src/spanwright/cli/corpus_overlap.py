@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +17,8 @@ from spanwright.corpora.overlap import Overlap, overlap
 from spanwright.corpora.shared_documents import REASONS
 
 _CAPTION = (
-    "shared: documents of A that B has too, by id, by text, by nearly the same text, or as a part of a text. "
+    "shared: documents of A that B has too, by article (id), by text, by nearly the same text, or as a part. "
+    "namesakes: documents of A that are not shared, but have the id of a document of B. "
     "A in B: mentions of A whose string is a mention of B; B in A: the other way round."
 )
 
@@ -32,8 +33,9 @@ def overlap_command(
 ) -> None:
     """Find documents of A that stand in other corpora, and mentions that they share.
 
-    Documents are the same by id, by text (but for case and white space), or nearly by text: 70 % of the runs
-    of four words of the smaller one stand in the other. A `part` is a sentence or passage of the other text.
+    Documents are the same by text (but for case and white space), or nearly by text: 70 % of the runs of four
+    words of the smaller one stand in the other. A `part` is a sentence or passage of the other text. Passages
+    of one article are shared together (`id`); an id alone makes `namesakes`, which are not shared.
 
     Example: spanwright corpus overlap test.pubtator train-1.pubtator train-2.jsonl --list
     """
@@ -62,7 +64,7 @@ def _table(a: Path, found: dict[Path, Overlap], in_any: int) -> Table:
     documents = next(iter(found.values())).documents_a
     table = Table(box=None, pad_edge=False, title=f"A: {a.name}, {documents:,} documents", caption=_CAPTION)
     table.add_column("B", overflow="fold")
-    for column in ("documents", "shared", *REASONS, "A in B", "B in A"):
+    for column in ("documents", "shared", *REASONS, "namesakes", "A in B", "B in A"):
         table.add_column(column, justify="right", no_wrap=True)
     for other, each in found.items():
         table.add_row(Text(other.name), *_cells(each))
@@ -73,14 +75,16 @@ def _table(a: Path, found: dict[Path, Overlap], in_any: int) -> Table:
 
 
 def _cells(each: Overlap) -> Sequence[str]:
-    counts = [each.documents_b, len(each.shared_a), *each.reasons().values()]
+    counts = [each.documents_b, len(each.shared_a), *each.reasons().values(), len(each.namesakes_a)]
     shares = (each.a_in_b.mention_share, each.b_in_a.mention_share)
     return [*(f"{count:,}" for count in counts), *(f"{share:.1%}" for share in shares)]
 
 
-def _pairs(found: dict[Path, Overlap]) -> Sequence[str]:
-    return [
-        f"{pair.a.id} = {pair.b.id} of {other.name}: {', '.join(pair.reasons)} ({pair.similarity:.0%} alike)"
-        for other, each in found.items()
-        for pair in each.pairs
-    ]
+def _pairs(found: dict[Path, Overlap]) -> Iterator[str]:
+    for other, each in found.items():
+        for pair in each.pairs:
+            told = f"{', '.join(pair.reasons)} ({pair.similarity:.0%} alike)"
+            yield f"{pair.a.id} = {pair.b.id} of {other.name}: {told}"
+        for pair in each.namesakes:
+            told = f"the same id, but other texts ({pair.similarity:.0%} alike)"
+            yield f"{pair.a.id} and {pair.b.id} of {other.name}: {told}"

@@ -28,6 +28,8 @@ def split_command(
 ) -> None:
     """Split corpora by document, each type in proportion; the same seed gives the same split.
 
+    Passages of one article (documents with the same `doc_id`, or that repeat an id) go to the same part.
+
     Example: spanwright corpus split all.jsonl --out train.jsonl --share 80 --out dev.jsonl --share 20
     """
     if len(out) != len(share):

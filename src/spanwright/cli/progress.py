@@ -108,11 +108,10 @@ class TrainingView:
 def _removed(setup: Setup) -> str:
     """How many training documents stand in evaluation data, and of which corpora they are."""
     told = f"training documents removed because they stand in dev or test: {setup.removed}"
-    if not setup.data.corpora:
-        return told
     kept = sum(setup.data.leaked.values()) - setup.removed
+    told += f"; kept although they do: {kept}" if kept else ""
     by_corpus = ", ".join(f"{name} {count}" for name, count in setup.data.leaked.items())
-    return f"{told}{f'; kept although they do: {kept}' if kept else ''} ({by_corpus})"
+    return f"{told} ({by_corpus})" if setup.data.corpora else told
 
 
 def _data_table(reports: dict[str, SplitReport]) -> Table:

@@ -28,6 +28,8 @@ class Likeness:
 
     containment: float
     resemblance: float
+    shingles: int
+    """How many the smaller text has."""
 
 
 def shingles(text: str) -> frozenset[int]:
@@ -40,9 +42,9 @@ def likeness(left: frozenset[int], right: frozenset[int]) -> Likeness:
     """Containment and resemblance of two sets of shingles; 0 where one is empty."""
     smaller = min(len(left), len(right))
     if not smaller:
-        return Likeness(0.0, 0.0)
+        return Likeness(0.0, 0.0, 0)
     shared = len(left & right)
-    return Likeness(shared / smaller, shared / (len(left) + len(right) - shared))
+    return Likeness(shared / smaller, shared / (len(left) + len(right) - shared), smaller)
 
 
 def containment(left: str, right: str) -> float:
@@ -83,7 +85,3 @@ class NearTexts:
             found = likeness(wanted, self._sets[place])
             if found.containment >= self._containment:
                 yield place, found
-
-    def has(self, text: str) -> bool:
-        """Whether some text of the collection is near."""
-        return next(self.find(text), None) is not None

@@ -1,20 +1,21 @@
-"""Pairs of documents of two corpora that are the same: by id, by text, or nearly."""
+"""Pairs of documents of two corpora that are the same, by text or by article, or that only have one id."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from spanwright.corpora.articles import Article, articles, given_id, same_articles
 from spanwright.corpora.near_texts import Likeness, NearTexts, containment
 from spanwright.text import Document
 
 Reason = Literal["id", "text", "near", "part"]
-"""Why two documents are a pair: the same given id; the same text but for case and white space; nearly the
-same text; one text is, nearly word for word, a part of the other."""
+"""Why two documents are a pair: they are of the same article; the same text but for case and white space;
+nearly the same text; one text is, nearly word for word, a part of the other."""
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
 _Places = tuple[int, int]
@@ -35,8 +36,19 @@ class Pair:
     b: Document
     reasons: tuple[Reason, ...]
     similarity: float
-    """Share of the shingles of the smaller text that the other one has; 1 for the same text. A pair with the
-    same id and a similarity near 0 holds two passages of an article, or ids that mean different things."""
+    """Share of the shingles of the smaller text that the other one has; 1 for the same text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The documents that two corpora share, in the order of B, then of A.
+
+    Of several documents with one article or one text, each stands in a pair with the first of the other side.
+    """
+
+    shared: tuple[Pair, ...]
+    namesakes: tuple[Pair, ...]
+    """Pairs with the same id, and texts that do not tell that they are of the same article."""
 
 
 def without_white_space(text: str) -> str:
@@ -49,35 +61,38 @@ def fingerprint(text: str) -> bytes:
     return hashlib.blake2b(without_white_space(text).encode(), digest_size=16).digest()
 
 
-def given_id(document: Document) -> str | None:
-    """The id that the corpus gave, shared by all passages of an article; None if a reader made it up."""
-    if document.generated_id:
-        return None
-    return str(document.metadata.get("given_id", document.id))
+def near_texts(texts: Iterable[str]) -> NearTexts:
+    """An index of texts that finds those which are near another text."""
+    return NearTexts(texts, containment=_CONTAINMENT, fewest=_FEWEST_SHINGLES)
 
 
-def shared_pairs(a: Sequence[Document], b: Sequence[Document]) -> list[Pair]:
-    """All pairs of documents that are the same, in the order of B, then of A.
-
-    Of several documents with one id or one text, each stands in a pair with the first of the other side.
-    """
+def shared_pairs(a: Sequence[Document], b: Sequence[Document]) -> Pairs:
+    """All pairs of documents of two corpora that are the same, and those that only have the same id."""
     reasons: defaultdict[_Places, list[Reason]] = defaultdict(list)
     similarity: dict[_Places, float] = {}
-    for places in _equal([given_id(document) for document in a], [given_id(document) for document in b]):
+    known = articles([given_id(document) for side in (a, b) for document in side])
+    articles_a, articles_b = known[: len(a)], known[len(a) :]
+    for places in _equal(articles_a, articles_b):
         reasons[places].append("id")
     texts_a, texts_b = ([fingerprint(document.text) for document in side] for side in (a, b))
     for places in _equal(texts_a, texts_b):
         reasons[places].append("text")
         similarity[places] = 1.0
-    for places, like in _near(a, b):
-        if texts_a[places[0]] != texts_b[places[1]]:
-            reasons[places].append("near" if like.resemblance >= _RESEMBLANCE_OF_A_PART else "part")
-            similarity[places] = like.containment
-    in_order = sorted(reasons, key=lambda places: (places[1], places[0]))
-    return [
-        Pair(a[i], b[j], tuple(reasons[i, j]), similarity.get((i, j)) or containment(a[i].text, b[j].text))
-        for i, j in in_order
-    ]
+    alike: list[set[Article]] = [set() for _ in a]
+    for (i, j), like in _near(a, b):
+        alike[i].add(articles_b[j])
+        if texts_a[i] != texts_b[j]:
+            reasons[i, j].append("near" if like.resemblance >= _RESEMBLANCE_OF_A_PART else "part")
+            similarity[i, j] = like.containment
+    same = same_articles(zip(articles_a, alike, strict=True))
+    shared: list[Pair] = []
+    namesakes: list[Pair] = []
+    for i, j in sorted(reasons, key=lambda places: (places[1], places[0])):
+        likeness = similarity.get((i, j)) or containment(a[i].text, b[j].text)
+        only_by_name = reasons[i, j] == ["id"] and articles_a[i] not in same
+        side = namesakes if only_by_name else shared
+        side.append(Pair(a[i], b[j], tuple(reasons[i, j]), likeness))
+    return Pairs(tuple(shared), tuple(namesakes))
 
 
 def _equal(a: Sequence[Hashable | None], b: Sequence[Hashable | None]) -> Iterator[_Places]:
@@ -97,9 +112,7 @@ def _equal(a: Sequence[Hashable | None], b: Sequence[Hashable | None]) -> Iterat
 def _near(a: Sequence[Document], b: Sequence[Document]) -> Iterator[tuple[_Places, Likeness]]:
     """Places of documents with nearly the same text; the corpus of fewer documents is held in memory."""
     indexed, other = (a, b) if len(a) <= len(b) else (b, a)
-    index = NearTexts(
-        (document.text for document in indexed), containment=_CONTAINMENT, fewest=_FEWEST_SHINGLES
-    )
+    index = near_texts(document.text for document in indexed)
     for place, document in enumerate(other):
         for found, like in index.find(document.text):
             yield ((found, place) if indexed is a else (place, found)), like

@@ -96,7 +96,7 @@ def suggest_map(a: Sequence[Document], b: Sequence[Document]) -> list[Suggestion
 def gather_evidence(a: Sequence[Document], b: Sequence[Document]) -> Evidence:
     """Read both corpora for what they say about each other's types."""
     types_a, types_b = _types(a, "A"), _types(b, "B")
-    pairs = [pair for pair in shared_pairs(a, b) if pair.similarity >= _ALIKE]
+    pairs = [pair for pair in shared_pairs(a, b).shared if pair.similarity >= _ALIKE]
     shared_a, shared_b = {id(pair.a) for pair in pairs}, {id(pair.b) for pair in pairs}
     spread = pairs[:: len(pairs) // _MOST_PAIRS + 1]
     return Evidence(

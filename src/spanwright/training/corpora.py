@@ -50,8 +50,6 @@ class CorporaSettings(BaseModel):
     those of the windows to the power of 1 / temperature."""
     weights: dict[str, Factor] = Field(default_factory=dict)
     """How many times the windows of a corpus count; 1 for those not named."""
-    leaked: Literal["drop", "keep"] = "drop"
-    """What happens to training documents that stand in evaluation data, of whichever corpus."""
 
     def targets(self, names: Sequence[str]) -> tuple[str, ...]:
         """The target corpora, of all names."""

@@ -94,8 +94,8 @@ class ObjectiveSettings(BaseModel):
     weights: dict[str, Weight] = Field(default_factory=dict)
     """Weight of each term; 1 for those not named."""
     convex: bool | None = None
-    """What auxiliary terms weigh is taken from the others: `w * auxiliary + (1 - w) * others`. Unless said, it
-    is where a tagger learns beside spans with its usual weight."""
+    """What auxiliary terms weigh is taken from the others: `w * auxiliary + (1 - w) * others`. Unless
+    said, it is where a tagger learns beside spans with its usual weight."""
     phases: tuple[Phase, ...] = ()
     """Phases in order; behind the last, all terms are on."""
 

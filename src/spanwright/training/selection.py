@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from spanwright.corpora.label_map import LabelMap
-from spanwright.corpora.overlap import drop_shared, shared_positions
+from spanwright.corpora.overlap import Leaks, find_leaks
 from spanwright.corpora.stored import DocumentView, without
 from spanwright.errors import InputError
 from spanwright.settings import Settings
@@ -31,7 +31,7 @@ class TrainingData:
     """The documents of a run."""
 
     train: Documents
-    """Without those that stand in evaluation data."""
+    """Without those that stand in evaluation data, unless settings keep them."""
     evaluation: Mapping[str, Documents]
     """Documents of `dev` and, when given, `test`; with several corpora also of each, as `dev BC5CDR`."""
     deciding: tuple[str, ...]
@@ -42,6 +42,8 @@ class TrainingData:
     """The names of the corpora, the targets first; none where they are not told apart."""
     targets: tuple[str, ...] = ()
     label_map: LabelMap | None = None
+    warnings: tuple[str, ...] = ()
+    """What a user should know of the choice."""
 
     def dev_documents(self) -> Iterator[Document]:
         """The dev documents of all corpora, each once."""
@@ -59,21 +61,26 @@ def select(settings: Settings, train: Documents, dev: Documents, test: Documents
     if not train or not dev:
         raise InputError(f"the {'dev' if train else 'training'} corpus is empty: no document could be read")
     splits = {"dev": dev, "test": test} if test else {"dev": dev}
+    keep = settings.training.leaked == "keep"
     if settings.corpora is not None:
-        return _of_several(settings.corpora, train, splits)
-    kept, removed = drop_shared(train, [*dev, *test])
+        return _of_several(settings.corpora, train, splits, keep)
+    leaks = find_leaks(train, chain(dev, test))
+    kept = train if keep else list(without(train, leaks.shared))
     _refuse_untaught(kept)
-    return TrainingData(kept, splits, ("dev",), {"": len(removed)})
+    return TrainingData(kept, splits, ("dev",), {"": len(leaks.shared)}, warnings=_warnings(train, leaks))
 
 
-def _of_several(settings: CorporaSettings, train: Documents, splits: Mapping[str, Documents]) -> TrainingData:
+def _of_several(
+    settings: CorporaSettings, train: Documents, splits: Mapping[str, Documents], keep: bool
+) -> TrainingData:
     names = corpus_names(settings, {"train": train, **splits})
     train = of_corpora(train, names)
     targets = settings.targets(names)
     # Of all evaluation documents, also those of corpora that this run is not scored on.
-    leaked = shared_positions(train, chain.from_iterable(splits.values()))
-    removed = count_by_corpus(DocumentView(train, leaked))
-    kept = train if settings.leaked == "keep" else without(train, leaked)
+    leaks = find_leaks(train, chain.from_iterable(splits.values()))
+    leaked = count_by_corpus(DocumentView(train, leaks.shared))
+    warnings = _warnings(train, leaks)
+    kept = train if keep else without(train, leaks.shared)
     evaluation = evaluation_splits(targets, names, splits)
     _refuse_untaught(kept)
     _refuse_empty_targets(settings, kept, splits["dev"])
@@ -90,10 +97,22 @@ def _of_several(settings: CorporaSettings, train: Documents, splits: Mapping[str
         train=kept,
         evaluation=evaluation,
         deciding=single or ("dev",),
-        leaked={name: removed.get(name, 0) for name in names},
+        leaked={name: leaked.get(name, 0) for name in names},
         corpora=names,
         targets=targets,
         label_map=chosen,
+        warnings=warnings,
+    )
+
+
+def _warnings(train: Documents, leaks: Leaks) -> tuple[str, ...]:
+    """That documents are trained on although their ids are those of evaluation documents, if some are."""
+    if not leaks.namesakes:
+        return ()
+    return (
+        f"{len(leaks.namesakes)} training documents have the id of a dev or test document but another text, "
+        f"such as {train[leaks.namesakes[0]].id!r}: they are trained on. If they are passages of the same "
+        f"articles, split the corpus again with `spanwright corpus split`, which keeps these together",
     )
 
 
@@ -114,7 +133,10 @@ def _refuse_empty_targets(settings: CorporaSettings, kept: Documents, dev: Docum
 def _refuse_untaught(kept: Documents) -> None:
     """Refuse training documents that teach nothing."""
     if not kept:
-        raise InputError("every training document also stands in the evaluation data; give other files")
+        raise InputError(
+            "every training document also stands in the evaluation data; give other files, or train on them "
+            "all the same with --set training.leaked=keep"
+        )
     if not any(document.entities for document in kept):
         raise InputError(
             f"the training corpus has no entity in its {len(kept)} documents: nothing can be learnt from it"

@@ -81,8 +81,7 @@ class Setup:
     @property
     def removed(self) -> int:
         """Training documents left out because they stand in an evaluation split."""
-        corpora = self.model.settings.corpora
-        return 0 if corpora is not None and corpora.leaked == "keep" else sum(self.data.leaked.values())
+        return 0 if self.model.settings.training.leaked == "keep" else sum(self.data.leaked.values())
 
     @property
     def epoch_windows(self) -> int:
@@ -138,7 +137,7 @@ def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents
         reports[name] = prepare_split(documents, model.pieces, model.plan, model.labels).report
     generating = model.settings.auxiliaries.span_vae
     writing = prepare_writing(generating, data.train, split, model.vocabulary) if generating else None
-    notes = [*notes, *_warnings(reports), *(writing.notes if writing else ())]
+    notes = [*notes, *data.warnings, *_warnings(reports), *(writing.notes if writing else ())]
     lengths = window_lengths(split.windows, split.documents, model.pieces.special_count)
     setup = Setup(
         model,

@@ -31,7 +31,7 @@ from spanwright.batches.vocabulary import Vocabulary
 from spanwright.corpora.whole_files import sync
 from spanwright.errors import InputError, ModelError, SpanwrightError
 from spanwright.evaluation import Calibration
-from spanwright.evaluation.columns import Floats
+from spanwright.evaluation.columns import Floats, Integers
 from spanwright.labels import LabelSpace
 from spanwright.model_card import model_card
 from spanwright.parts import backbone
@@ -51,6 +51,15 @@ _CONFIDENCE_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
+class ConfidenceScale:
+    """What confidences in the types of one corpus mean."""
+
+    calibration: Calibration
+    thresholds: dict[str, float]
+    """By type, as those of `TrainedModel`."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrainedModel:
     """A span model with everything needed to use it on text."""
 
@@ -65,16 +74,47 @@ class TrainedModel:
     """From the network's confidences to probabilities; None for models made before there were any."""
     thresholds: dict[str, float] = field(default_factory=dict)
     """For each type of dev, the lowest calibrated confidence that gives its best F1 there."""
+    scales: dict[str, ConfidenceScale] = field(default_factory=dict)
+    """By corpus, where each has types of its own: what holds for these instead of calibration and thresholds.
+    Without any, as in older models, types of one name have one threshold."""
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     """The words that a model with a writer can write."""
 
-    def reported(self, confidence: npt.ArrayLike) -> Floats:
-        """The network's confidences as they stand on entities: calibrated, if the model is; same shape."""
+    def reported(self, confidence: npt.ArrayLike, corpus: Integers | int = 0) -> Floats:
+        """The network's confidences as they stand on entities: calibrated, if the model is; same shape.
+
+        `corpus` is the position of the corpus that all are from, or of that of each.
+        """
         # Rounded before as well, so that it depends on nothing finer than what an uncalibrated model reports.
         rounded = np.asarray(confidence, np.float64).round(_CONFIDENCE_DIGITS)
         if self.calibration is None:
             return rounded
-        return self.calibration.apply(rounded).round(_CONFIDENCE_DIGITS)
+        shown = self.calibration.apply(rounded)
+        for name, scale in self.scales.items():
+            own = corpus == self.labels.corpora.index(name)
+            shown = np.where(own, scale.calibration.apply(rounded), shown)
+        return shown.round(_CONFIDENCE_DIGITS)
+
+    def threshold(self, name: str, corpus: int = 0) -> float:
+        """The threshold of a type, by its name and the position of its corpus; 0 where it has none."""
+        return self._thresholds_of(corpus).get(name, 0.0)
+
+    @property
+    def tuned(self) -> dict[str, float]:
+        """All thresholds, by the names of types that tell their corpora; empty if none were tuned on dev."""
+        named = zip(self.labels.names, self.labels.keys, strict=True)
+        return {
+            name: own[type_]
+            for name, (type_, corpus) in named
+            if type_ in (own := self._thresholds_of(corpus))
+        }
+
+    def _thresholds_of(self, corpus: int) -> dict[str, float]:
+        """The thresholds of the types of a corpus."""
+        if not self.scales:
+            return self.thresholds
+        scale = self.scales.get(self.labels.corpora[corpus])
+        return scale.thresholds if scale is not None else {}
 
     @property
     def plan(self) -> WindowPlan:
@@ -144,7 +184,7 @@ def _write_files(model: TrainedModel, folder: Path) -> None:
         "facts": model.facts,
     }
     if model.calibration is not None:
-        description["calibration"] = {**model.calibration.to_dict(), "thresholds": model.thresholds}
+        description["calibration"] = _plain_confidence(model.calibration, model)
     _write_json(folder / "spanwright.json", description)
     _write_json(folder / "labels.json", model.labels.to_dict(TEST_PROTOTYPES))
     if model.vocabulary.entries:
@@ -183,14 +223,14 @@ def load(folder: str | Path) -> TrainedModel:
         vocabulary = _stored_vocabulary(settings, folder)
         network = build(settings, encoder, labels=labels, pieces=pieces, vocabulary=len(vocabulary))
         network.load_state_dict(weights)
-        calibration, thresholds = _stored_calibration(description, folder / "spanwright.json")
+        confidence = _stored_confidence(description, labels, folder / "spanwright.json")
     except Exception as error:  # a stranger's files can be wrong in any way: one clear error for all of them
         if isinstance(error, SpanwrightError) and str(folder) in str(error):
             raise
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(f"{folder}: not a model that can be loaded: {reason}") from error
     facts = description.get("facts", {})
-    return TrainedModel(network.eval(), pieces, labels, settings, facts, calibration, thresholds, vocabulary)
+    return TrainedModel(network.eval(), pieces, labels, settings, facts, vocabulary=vocabulary, **confidence)
 
 
 def _stored_vocabulary(settings: Settings, folder: Path) -> Vocabulary:
@@ -200,19 +240,38 @@ def _stored_vocabulary(settings: Settings, folder: Path) -> Vocabulary:
     return Vocabulary.from_dict(_read_json(folder / VOCABULARY_FILE))
 
 
-def _stored_calibration(
-    description: dict[str, Any], path: Path
-) -> tuple[Calibration | None, dict[str, float]]:
-    """The calibration and the thresholds of a model, if it has any."""
+def _plain_confidence(calibration: Calibration, model: TrainedModel) -> dict[str, Any]:
+    """What `_stored_confidence` reads; models without scales are written as before there were any."""
+    scales = {
+        name: {**scale.calibration.to_dict(), "thresholds": scale.thresholds}
+        for name, scale in model.scales.items()
+    }
+    plain = {**calibration.to_dict(), "thresholds": model.thresholds}
+    return {**plain, "corpora": scales} if scales else plain
+
+
+def _stored_confidence(description: dict[str, Any], labels: LabelSpace, path: Path) -> dict[str, Any]:
+    """The calibration, thresholds and scales of corpora that a model has, by the names of its fields."""
     if "calibration" not in description:
-        return None, {}
+        return {}
     stored = dict(description["calibration"])
+    corpora = dict(stored.pop("corpora", {}))
+    if unknown := sorted(corpora.keys() - (set(labels.corpora) if labels.corpus else set())):
+        raise ModelError(
+            f"{path}: there is a calibration of the corpus {unknown[0]!r}, which has no types in labels.json"
+        )
+    common = _stored_scale(stored, path)
+    scales = {name: _stored_scale(dict(scale), path) for name, scale in corpora.items()}
+    return {"calibration": common.calibration, "thresholds": common.thresholds, "scales": scales}
+
+
+def _stored_scale(stored: dict[str, Any], path: Path) -> ConfidenceScale:
     thresholds = dict(stored.pop("thresholds", {}))
     for type_, value in thresholds.items():
         if not 0 <= value <= 1:
             raise ModelError(f"{path}: the threshold of {type_!r} is {value}; legal is 0 <= threshold <= 1")
     try:
-        return Calibration.from_dict(stored), thresholds
+        return ConfidenceScale(Calibration.from_dict(stored), thresholds)
     except InputError as error:
         raise ModelError(f"{path}: {error}") from None
 

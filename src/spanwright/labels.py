@@ -55,6 +55,13 @@ class LabelSpace:
         """Name and corpus of each type; 0 where types are common to all corpora."""
         return list(zip(self.types, self.corpus or (0,) * len(self.types), strict=True))
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each type that no other has: `Gene of BioRED` where corpora have types of their own."""
+        if not self.corpus:
+            return self.types
+        return tuple(f"{name} of {self.corpora[corpus]}" for name, corpus in self.keys)
+
     @cached_property
     def _ids(self) -> dict[tuple[str, int], int]:
         return {key: position for position, key in enumerate(self.keys)}

@@ -19,7 +19,9 @@ import making
 import tiny
 from spanwright.analysis.corpora import CorporaInspection, corpus_labels, inspect_corpora, nearness
 from spanwright.analysis.corpora_pictures import draw_corpora
-from spanwright.analysis.spans import collect_spans
+from spanwright.analysis.cosines import template_angles
+from spanwright.analysis.scores import score_distributions
+from spanwright.analysis.spans import collect_spans, unit_vectors
 from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import InputError
@@ -374,3 +376,53 @@ def test_without_conditions_there_is_a_picture_of_entities_alone(tmp_path: Path)
     (path,) = draw_corpora(inspect_corpora(model(condition=None), DOCUMENTS, spans=6), tmp_path)
     assert path == tmp_path / "entities.png"
     assert read_picture(path, "").size[0] > 500
+
+
+# Scores of spans.
+
+
+SCORERS: dict[str, dict[str, object]] = {
+    "softmax": {},
+    "sigmoid": {"scorer": {"kind": "sigmoid"}},
+    "bi-encoder": {
+        "scorer": {"kind": "bi-encoder", "types": "keywords"},
+        "representation": {"kind": "composed", "size": 16, "width_size": 4, "activation": "none"},
+    },
+}
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_spans_have_scores_for_the_types_of_their_corpus_alone(scorer: str) -> None:
+    made = model(condition=None, **SCORERS[scorer])
+    for corpus, name in enumerate(CORPORA):
+        own = np.array(LABELS.corpus) == corpus
+        sample = collect_spans(made, [document for document in DOCUMENTS if document.corpus == name])
+        assert np.isnan(sample.scores[:, ~own]).all() and np.isfinite(sample.scores[:, own]).all()
+        assert (np.abs(sample.scores[:, own]) < 1e3).all()
+        if sample.thresholds is not None:
+            assert np.isnan(sample.thresholds[:, ~own]).all() and np.isfinite(sample.thresholds[:, own]).all()
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_scores_of_a_type_are_those_of_spans_of_its_corpus(scorer: str) -> None:
+    made = model(condition=None, **SCORERS[scorer])
+    found = score_distributions(collect_spans(made, DOCUMENTS, spans=10_000))
+    assert list(found) == ["Cell of A", "Gene of A", "Cell of B", "Gene of B", "Cell of C"]
+    for name in CORPORA:
+        alone = [document for document in DOCUMENTS if document.corpus == name]
+        expected = score_distributions(collect_spans(made, alone, spans=10_000))[f"Cell of {name}"]
+        assert found[f"Cell of {name}"].entities.count == expected.entities.count > 0
+        assert found[f"Cell of {name}"].others.count == expected.others.count
+        assert found[f"Cell of {name}"].others.mean == pytest.approx(expected.others.mean, abs=1e-4)
+        assert found[f"Cell of {name}"].separation == pytest.approx(expected.separation, abs=1e-4)
+
+
+def test_templates_are_told_apart_by_corpus() -> None:
+    sample = collect_spans(model(condition=None), DOCUMENTS)
+    assert sample.classes[:4] == ("no entity of A", "Cell of A", "Gene of A", "no entity of B")
+    angles = template_angles(sample)
+    assert len(angles.norms) == 8
+    none = [name.startswith("no entity") for name in sample.classes]
+    unit = unit_vectors(sample.templates)
+    cosines = np.abs(unit @ unit.T)[np.ix_(~np.array(none), ~np.array(none))]
+    assert angles.between_types == pytest.approx(cosines[~np.eye(5, dtype=bool)].mean(), abs=1e-5)

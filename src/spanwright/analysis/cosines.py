@@ -106,8 +106,7 @@ def template_angles(sample: SpanSample) -> TemplateAngles:
     cosines = np.clip(unit @ unit.T, -1, 1)
     degrees = np.degrees(np.arccos(cosines))
     different = ~np.eye(len(names), dtype=bool)
-    # What stands before the types is the template of no entity.
-    none = np.arange(len(names)) < len(names) - len(sample.types)
+    none = np.array([name not in sample.types for name in names])
     between = different & ~none[:, None] & ~none
     absolute = np.abs(cosines)
     return TemplateAngles(

@@ -9,6 +9,7 @@ import numpy as np
 
 from spanwright.analysis.inspection import Inspection
 from spanwright.analysis.projections import Projection, check_packages
+from spanwright.analysis.scores import scores_of_type
 from spanwright.analysis.spans import NO_ENTITY, NONE, SpanSample
 from spanwright.analysis.summaries import Summary
 
@@ -149,8 +150,8 @@ def _draw_scores(inspection: Inspection) -> Any:
     shown = _common_types(sample)[:_MOST_SCORES]
     figure = _figure(7, 1 + 2 * len(shown))
     for axes, type_ in zip(np.atleast_1d(figure.subplots(len(shown), sharex=True)), shown, strict=True):
-        scores, name = sample.scores[:, type_], sample.types[type_]
-        entities, others = scores[sample.type == type_], scores[sample.type == NONE]
+        name = sample.types[type_]
+        entities, others = scores_of_type(sample, type_)
         edges = np.histogram_bin_edges(np.concatenate([entities, others]), bins=_BINS)
         drawn = {"bins": edges, "density": True, "histtype": "stepfilled", "alpha": 0.6}
         axes.hist(others, label=NO_ENTITY, color=_GREY, **drawn)

@@ -31,10 +31,20 @@ def score_distributions(sample: SpanSample) -> dict[str, TypeScores]:
 
 
 def _of_type(sample: SpanSample, type_: int) -> TypeScores:
-    scores = sample.scores[:, type_]
-    entities, others = scores[sample.type == type_], scores[sample.type == NONE]
-    thresholds = None if sample.thresholds is None else summarise(sample.thresholds[:, type_])
+    entities, others = scores_of_type(sample, type_)
+    thresholds = None if sample.thresholds is None else summarise(_numbers(sample.thresholds[:, type_]))
     return TypeScores(summarise(entities), summarise(others), thresholds, separation(entities, others))
+
+
+def scores_of_type(sample: SpanSample, type_: int) -> tuple[Floats, Floats]:
+    """The scores of the entities of a type, and those of spans that are none, of the corpus of the type."""
+    scores = sample.scores[:, type_]
+    return _numbers(scores[sample.type == type_]), _numbers(scores[sample.type == NONE])
+
+
+def _numbers(values: Floats) -> Floats:
+    numbers: Floats = values[~np.isnan(values)]
+    return numbers
 
 
 def separation(higher: Floats, lower: Floats) -> float | None:

@@ -16,6 +16,7 @@ from spanwright.batches.batch import Batch, Spans
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import gold_words
 from spanwright.errors import InputError
+from spanwright.parts.classes import OwnTypes
 from spanwright.parts.model import SpanHead
 from spanwright.parts.scorers.bi_encoder import BiEncoder, Comparisons
 from spanwright.parts.scorers.sigmoid import Sigmoid
@@ -44,7 +45,7 @@ class SpanSample:
     """What a model makes of spans of a corpus: of entities first, then of spans that are none."""
 
     types: tuple[str, ...]
-    """The types of the model."""
+    """The types of the model, by names that none shares with another."""
     vectors: Floats
     """(spans, size): the vectors that the scorer gets; those of a bottleneck are its means."""
     evidence: Floats | None
@@ -53,9 +54,10 @@ class SpanSample:
     """(spans,): the gold type id, or `NONE`. A span with two types is there twice."""
     scores: Floats
     """(spans, types): with a bi-encoder the similarity to each type, else the logit of each type above its
-    limit, which is the logit of no entity or, where there is no such class, that of the threshold."""
+    limit, which is the logit of no entity or, where there is no such class, that of the threshold. Types of
+    other corpora than that of a span are no answers to it: nan."""
     thresholds: Floats | None
-    """(windows, types): what the scores of a bi-encoder are compared with."""
+    """(windows, types): what the scores of a bi-encoder are compared with; nan at types of other corpora."""
     overlap: Floats
     """(pairs,): words that an entity and a neighbour share / words that one of them has."""
     cosine: Floats
@@ -123,6 +125,7 @@ class _Collector:
     def __init__(self, model: TrainedModel, spans: int, random: np.random.Generator) -> None:
         self._model = model
         self._head = _span_head(model)
+        self._own = OwnTypes(model.labels.sizes).to(model.network.device)
         self._is_transformed = isinstance(self._head.representation, Transformed)
         self._entities, self._others, self._thresholds = (_Draw(spans, random) for _ in range(3))
         self._pairs: list[npt.NDArray[np.float32]] = []
@@ -144,6 +147,10 @@ class _Collector:
         moved = batch.to(self._model.network.device)
         states = self._model.network.encoder(moved)
         vectors, scores, thresholds = _vectors_and_scores(self._head, states, moved)
+        own = self._own.of_windows(moved)
+        if own is not None:
+            scores = _only(scores, own[moved.spans.window])
+            thresholds = None if thresholds is None else _only(thresholds, own)
         gold, type_ = batch.golds.span.numpy(), batch.golds.type.numpy()
         other = np.setdiff1d(np.arange(len(vectors)), gold)
 
@@ -165,7 +172,7 @@ class _Collector:
 
     def sample(self) -> SpanSample:
         """What was found."""
-        types = self._model.labels.types
+        types = self._model.labels.names
         if not self.found:
             raise InputError(
                 f"none of the {self._documents} documents has an entity that is a candidate span of the "
@@ -235,16 +242,17 @@ def _near_pairs(spans: Spans, vectors: Floats, span: int) -> npt.NDArray[np.floa
 @torch.inference_mode()
 def templates(model: TrainedModel) -> tuple[tuple[str, ...], Floats]:
     """Class names and (classes, size): the rows of the last layer, or the type vectors of a bi-encoder."""
-    scorer = _span_head(model).scorer
+    scorer, labels = _span_head(model).scorer, model.labels
     if isinstance(scorer, BiEncoder):
-        return model.labels.types, _array(scorer.type_projections["spans"](scorer.source()))
+        return labels.names, _array(scorer.type_projections["spans"](scorer.source()))
     last = scorer.layers[-1]
     assert isinstance(last, nn.Linear)
-    types = model.labels.types
     if isinstance(scorer, Sigmoid):
-        return types, _array(last.weight)
-    names = tuple(types[type_] if type_ >= 0 else NO_ENTITY for type_ in scorer.classes.type_of.tolist())
-    return names, _array(last.weight)
+        return labels.names, _array(last.weight)
+    several = scorer.classes.several
+    none = iter([f"{NO_ENTITY} of {corpus}" for corpus in labels.corpora] if several else [NO_ENTITY])
+    types = scorer.classes.type_of.tolist()
+    return tuple(labels.names[type_] if type_ >= 0 else next(none) for type_ in types), _array(last.weight)
 
 
 def unit_vectors(vectors: Floats) -> Floats:
@@ -252,6 +260,12 @@ def unit_vectors(vectors: Floats) -> Floats:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Floats = vectors / np.maximum(norms, 1e-12)
     return unit
+
+
+def _only(values: Floats, own: torch.Tensor) -> Floats:
+    """Values with nan where they are not own ones; a copy, as thresholds may be one row for all windows."""
+    masked: Floats = np.where(own.cpu().numpy(), values, np.float32("nan"))
+    return masked
 
 
 def _array(tensor: torch.Tensor) -> Floats:

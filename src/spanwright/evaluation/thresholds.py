@@ -21,6 +21,8 @@ class Confidences:
     """The position in `types`."""
     gold: Integers
     """The number of gold entities of each type, `(types,)`."""
+    corpus: tuple[str | None, ...] = ()
+    """The corpora of the predictions' documents, where these say them."""
 
 
 def collect_confidences(comparison: Comparison) -> Confidences:
@@ -41,6 +43,7 @@ def collect_confidences(comparison: Comparison) -> Confidences:
         correct=predicted.matched,
         type=predicted.type,
         gold=np.bincount(comparison.gold.type, minlength=len(comparison.types)),
+        corpus=tuple(comparison.pairs[number].document.corpus for number in predicted.document.tolist()),
     )
 
 

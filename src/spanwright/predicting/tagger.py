@@ -103,13 +103,14 @@ class Tagger:
         """The lowest confidence that an entity of each type may have, `(types,)`."""
         if not 0 <= minimum <= 1:
             raise InputError(f"minimum confidence: found {minimum}; legal is 0 <= minimum <= 1")
-        if tuned and not self.model.thresholds:
+        if tuned and not self.model.tuned:
             raise InputError(
                 "tuned thresholds: the model has none, as it was trained without a calibration; legal is a "
                 "minimum confidence for all types, or a model that is trained anew"
             )
-        thresholds = self.model.thresholds if tuned else {}
-        return np.array([max(minimum, thresholds.get(name, 0.0)) for name in self.model.labels.types])
+        return np.array(
+            [max(minimum, self.model.threshold(*key) if tuned else 0.0) for key in self.model.labels.keys]
+        )
 
     def _tag_stream(self, source: Iterable[str | Document], lowest: Floats) -> Iterator[Document]:
         chunk: list[Document] = []
@@ -218,7 +219,7 @@ def _with_entities(
         sizes = np.asarray([len(item.words) for item in prepared])
         shift = (np.cumsum(sizes) - sizes)[document]
         decoded = decode(first + shift, last + shift, type_, rank, model.decoding)
-        reported = model.reported(confidence)
+        reported = model.reported(confidence, np.asarray([corpus for _, corpus in model.labels.keys])[type_])
         # Dropped after decoding, so that no entity takes the place of a dropped one.
         kept = (reported >= lowest[type_]) & np.array([name != "" for name in names])[type_]
         for position in decoded[kept[decoded]]:

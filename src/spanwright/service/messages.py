@@ -112,6 +112,7 @@ class ModelAnswer(BaseModel):
     calibrated: bool
     """Whether confidences are calibrated on development data."""
     tuned_thresholds: dict[str, float]
+    """By type; `Gene of BioRED` where each corpus has types of its own."""
     scores: dict[str, Any]
     default: bool
 

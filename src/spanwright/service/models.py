@@ -44,7 +44,7 @@ class ServedModel:
             reads_descriptions=self.reads_descriptions,
             corpora=list(model.labels.corpora),
             calibrated=model.calibration is not None,
-            tuned_thresholds=model.thresholds,
+            tuned_thresholds=model.tuned,
             scores=model.facts.get("scores", {}),
             default=default,
         )
@@ -56,7 +56,7 @@ class ServedModel:
             raise FieldError(
                 ("types",), f"the model {self.name!r} reads no descriptions, so it knows its own types only"
             )
-        if request.tuned_thresholds and not model.thresholds:
+        if request.tuned_thresholds and not model.tuned:
             raise FieldError(
                 ("tuned_thresholds",),
                 f"the model {self.name!r} has none; legal is false, with minimum_confidence or thresholds",
@@ -71,10 +71,12 @@ class ServedModel:
 
     def kept(self, document: Document, request: TagRequest) -> Document:
         """The document with those entities that are confident enough for a request."""
-        tuned = self.tagger.model.thresholds if request.tuned_thresholds else {}
+        model = self.tagger.model
+        corpus = model.labels.corpus_id(document.corpus)
 
         def lowest(type_: str) -> float:
-            return max(request.minimum_confidence, request.thresholds.get(type_, 0.0), tuned.get(type_, 0.0))
+            tuned = model.threshold(type_, corpus) if request.tuned_thresholds else 0.0
+            return max(request.minimum_confidence, request.thresholds.get(type_, 0.0), tuned)
 
         limits = {type_: lowest(type_) for type_ in {entity.type for entity in document.entities}}
         return document.with_entities(

@@ -270,7 +270,10 @@ class _Run:
         compared = {name: compare(model, documents) for name, documents in self.setup.evaluation.items()}
         scores = {name: strict_scores(entry) for name, entry in compared.items()}
         confidences = {name: collect_confidences(entry) for name, entry in compared.items()}
-        model = calibrated(model, confidences["dev"])
+        data = self.setup.data
+        splits = {name: data.dev_split(name) for name in data.corpora}
+        own = {name: confidences[split] for name, split in splits.items() if split in confidences}
+        model = calibrated(model, confidences["dev"], own)
         pruned = {name: pruning_report(model, documents) for name, documents in self.setup.evaluation.items()}
         pruning = {name: report.to_dict() for name, report in pruned.items() if report}
         confidence = confidence_facts(model, confidences)

@@ -50,6 +50,10 @@ class TrainingData:
         others = (f"dev {name}" for name in self.corpora if name not in self.targets)
         return chain(self.evaluation["dev"], *(self.evaluation.get(split, ()) for split in others))
 
+    def dev_split(self, corpus: str) -> str:
+        """The name of the split that has the dev documents of a corpus, if there are any."""
+        return "dev" if self.targets == (corpus,) else f"dev {corpus}"
+
     @property
     def target_documents(self) -> Documents:
         """The training documents of the target corpora."""

@@ -4,13 +4,15 @@ import { find, make } from "./elements.js";
 
 const BINS = 25;
 
-let tuned = {}; // the model's own thresholds, by type
+let tuned = {}; // the model's own thresholds, by type, or by type and corpus
 
 const threshold = () => Number(find("threshold").value);
 
+const tunedFor = (type) => tuned[`${type} of ${find("corpus").value}`] ?? tuned[type] ?? 0;
+
 /** Whether an entity is confident enough to be shown; of two thresholds the higher counts. */
 export const isSure = ({ type, confidence }) =>
-  confidence >= Math.max(threshold(), find("tuned").checked ? (tuned[type] ?? 0) : 0);
+  confidence >= Math.max(threshold(), find("tuned").checked ? tunedFor(type) : 0);
 
 /** The same as fields of a request. */
 export const limits = () => ({ minimum_confidence: threshold(), tuned_thresholds: find("tuned").checked });

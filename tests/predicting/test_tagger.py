@@ -177,10 +177,10 @@ def test_flat_decoding_gives_disjoint_entities() -> None:
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 @pytest.mark.parametrize("words", [1, 2, 7, 40])
 def test_a_prefix_in_a_sentence_of_its_own_shifts_every_offset_by_its_length(family: str, words: int) -> None:
-    # Windows end at sentence borders, so the model sees the text behind the line break as before.
+    # Windows end at sentence borders, so the model sees the text after the empty line as before.
     windows = {"pieces": 48, "overlap": 6, "context": "sentence"}
     tagger = Tagger(tiny.model(family=family, windows=windows))
-    text = "\n" + texts(1, seed=4, longest=50)[0] + " beta cells\nand p53"
+    text = "\n\n" + texts(1, seed=4, longest=50)[0] + " beta cells\n\nand p53"
     prefix = " ".join(random.Random(5).choices(WORDS[:4], k=words))
     alone, before, joined = tagger.tag(text), tagger.tag(prefix), tagger.tag(prefix + text)
     shifted = [(start + len(prefix), end + len(prefix), type_) for start, end, type_ in keys(alone)]

@@ -468,6 +468,15 @@ def test_leaked_documents_that_are_kept_are_trained_on_and_not_called_removed(ti
     assert made.data.leaked == {"Alpha": 0, "Beta": 1, "Gamma": 0}
 
 
+def test_corpora_have_the_scales_of_their_own_dev_documents(finished: tuple[RunResult, Recorder]) -> None:
+    made = finished[0].model
+    found = {document.corpus for document in Tagger(made).tag(DEV) if document.entities}
+    assert set(made.scales) == found > {"Alpha"}
+    for name, scale in made.scales.items():
+        assert set(scale.thresholds) <= set(several.TYPES[str(name)])
+    assert made.thresholds == {}
+
+
 # Shared types.
 
 

@@ -108,7 +108,7 @@ def test_a_recipe_file_that_is_not_there_is_refused() -> None:
         ),
         (
             "objective.phases=[{share=1, terms=['a'], x=1}]",
-            "'objective.phases.0.x'; legal here are share, still, terms",
+            "'objective.phases.0.x'; legal here are rates, share, terms",
         ),
         (
             "objective.weights.spans={kind='logistic', x=1}",

@@ -30,7 +30,7 @@ from spanwright.training.optimiser import limit_gradients, make_optimiser, rate_
 from spanwright.training.processes import Part, Processes, check_same, joined_processes, parts_of
 from spanwright.training.pruning import pruning_report
 from spanwright.training.runtime import check_bf16, flushed_denormals, seed_draws, transformers_in_bf16
-from spanwright.training.setup import Documents, Setup, provenance, set_up
+from spanwright.training.setup import Documents, Setup, provenance, set_up, warn_of_few_steps
 from spanwright.training.thresholds import tune_thresholds
 from spanwright.training.watcher import Silent, Watcher
 
@@ -77,7 +77,8 @@ def train(
         processes.from_first(lambda: _open_folder(folder, values, resume))
         told = watcher if watcher is not None and processes.is_first else Silent()
         run = _Run(setup, folder, told, processes)
-        run.start(resume, [*warnings, *setup.warnings])
+        few = warn_of_few_steps(setup.steps, settings.training.epochs)
+        run.start(resume, [*warnings, *setup.warnings, *few])
         run.finish_epochs()
         return run.result()
 

@@ -139,7 +139,7 @@ def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents
     writing = prepare_writing(generating, data.train, split, model.vocabulary) if generating else None
     notes = [*notes, *data.warnings, *_warnings(reports), *(writing.notes if writing else ())]
     lengths = window_lengths(split.windows, split.documents, model.pieces.special_count)
-    setup = Setup(
+    return Setup(
         model,
         split,
         data.evaluation,
@@ -150,8 +150,6 @@ def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents
         _portions(settings, data, split),
         writing,
     )
-    setup.warnings.extend(_warn_of_few_steps(setup.steps, settings.training.epochs))
-    return setup
 
 
 def _portions(settings: Settings, data: TrainingData, split: Split) -> tuple[Portion, ...]:
@@ -301,7 +299,7 @@ def _warnings(reports: dict[str, SplitReport]) -> list[str]:
     return warnings
 
 
-def _warn_of_few_steps(steps: int, epochs: int) -> list[str]:
+def warn_of_few_steps(steps: int, epochs: int) -> list[str]:
     """What to tell before a run that is too short to learn much; nothing of others."""
     if steps >= _FEW_STEPS:
         return []

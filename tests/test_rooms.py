@@ -56,20 +56,22 @@ RULES = {
     "corpora": rule("text errors", later_packages=True),
     "descriptions": rule("errors"),
     "batches": rule("text labels errors", "numpy torch tokenizers"),
-    "parts": rule("batches errors", "torch pydantic numpy"),
+    "parts": rule("batches errors strict", "torch pydantic numpy"),
     "parts/backbone.py": rule("batches errors", "torch", later_packages=True),
     "parts/conversions.py": rule("errors", "torch safetensors", later_packages=True),
-    "parts/adapters.py": rule("errors", "torch pydantic", later_packages=True),
+    "parts/adapters.py": rule("errors strict", "torch pydantic", later_packages=True),
     "parts/build.py": rule("batches errors labels settings", "torch"),
     "evaluation": rule("text errors", "numpy rich"),
     "comparing": rule(
-        "text errors descriptions corpora evaluation settings toml_files recipes parts training predicting "
-        "artifact origin",
+        "text errors descriptions corpora evaluation settings strict toml_files recipes parts training "
+        "predicting artifact origin",
         "numpy pydantic rich torch",
         later_packages=True,
     ),
     "tuning": rule(
-        "text errors corpora evaluation settings toml_files training", "numpy pydantic", later_packages=True
+        "text errors corpora evaluation settings strict toml_files training",
+        "numpy pydantic",
+        later_packages=True,
     ),
     "perturbing": rule("text errors"),
     "reporting": rule("text errors corpora evaluation", "numpy", later_packages=True),
@@ -83,6 +85,7 @@ RULES = {
     "service": rule("text errors corpora predicting __version__", "pydantic", later_packages=True),
     "labels.py": rule("text descriptions errors"),
     "toml_files.py": rule("errors", "pydantic"),
+    "strict.py": rule("", "pydantic"),
     "errors.py": rule(),
     "origin.py": rule("__version__", later_packages=True),
 }

@@ -2,10 +2,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pydantic
 import pytest
 
+from spanwright.comparing.plan import Plan
 from spanwright.errors import SettingsError
 from spanwright.settings import Settings, check, load_settings
+from spanwright.strict import Strict
+from spanwright.training.corpora_file import CorporaFile
+from spanwright.tuning.plan import TuningPlan
 
 
 def refusal(*changes: str) -> str:
@@ -137,6 +142,36 @@ def test_a_recipe_file_that_is_not_there_is_refused() -> None:
 )
 def test_a_wrong_setting_is_named_with_what_is_legal(change: str, message: str) -> None:
     assert message in refusal(change)
+
+
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan", "1e999"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "optimiser.learning_rates.head",
+        "optimiser.clip",
+        "objective.weights.spans",
+        "encoder.dropout",
+        "candidates.pruning.keep",
+    ],
+)
+def test_a_setting_is_a_finite_number(key: str, number: str) -> None:
+    assert f"setting '{key}' is {float(number)}: Input should be a finite number" in refusal(
+        f"{key}={number}"
+    )
+
+
+def test_all_that_users_write_is_checked_by_the_same_rules() -> None:
+    """Recipes, plans and lists of corpora; what the service reads and answers has rules of its own."""
+    for written in (Plan, TuningPlan, CorporaFile, Settings):
+        assert issubclass(written, Strict)
+    found = [
+        model
+        for model in pydantic.BaseModel.__subclasses__()
+        if model.__module__.startswith("spanwright.")
+        and not model.__module__.startswith("spanwright.service")
+    ]
+    assert found == [Strict]
 
 
 def test_every_wrong_setting_is_named_at_once() -> None:

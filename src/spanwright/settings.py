@@ -7,17 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    Field,
-    NonNegativeInt,
-    PositiveInt,
-    Tag,
-    ValidationError,
-    model_validator,
-)
+from pydantic import Discriminator, Field, NonNegativeInt, PositiveInt, Tag, ValidationError, model_validator
 
 from spanwright.batches.prepare import Context
 from spanwright.errors import SettingsError
@@ -38,6 +28,7 @@ from spanwright.parts.transforms.bilstm import BiLstmSettings
 from spanwright.parts.transforms.bottleneck import BottleneckSettings
 from spanwright.parts.transforms.feed_forward import FeedForwardSettings
 from spanwright.recipes import recipe_text
+from spanwright.strict import Strict
 from spanwright.toml_files import legal_keys
 from spanwright.training.corpora import CorporaSettings
 from spanwright.training.objective import ObjectiveSettings
@@ -47,10 +38,8 @@ Auto = Literal["auto"]
 Precision = Literal["float32", "bf16"]
 
 
-class WindowSettings(BaseModel):
+class WindowSettings(Strict):
     """How texts are cut for the encoder."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     context: Context = "document"
     """`document`: windows fill up with neighbouring sentences; `sentence`: they stop at sentence borders."""
@@ -62,10 +51,8 @@ class WindowSettings(BaseModel):
     """Whether windows without an entity are trained on."""
 
 
-class CandidateSettings(BaseModel):
+class CandidateSettings(Strict):
     """Which spans are scored."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     width_limit: PositiveInt | Auto = "auto"
     """Words of the widest candidate; `auto` covers 99.5 % of the training entities."""
@@ -75,10 +62,8 @@ class CandidateSettings(BaseModel):
     """A cheap scorer that leaves only the best candidates of a window to the representation."""
 
 
-class TrainingSettings(BaseModel):
+class TrainingSettings(Strict):
     """How long and in which portions to train."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     epochs: int = Field(default=10, ge=1)
     seed: int = Field(default=1, ge=0)
@@ -102,27 +87,21 @@ class TrainingSettings(BaseModel):
     """What happens to training documents that stand in evaluation data, of whichever corpus."""
 
 
-class LabelSettings(BaseModel):
+class LabelSettings(Strict):
     """What is told about the types."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     descriptions: str | None = None
     """A TOML or JSON file with a text per type, or the name of a shipped one; else names in words."""
 
 
-class NoScorer(BaseModel):
+class NoScorer(Strict):
     """No spans are scored: the tagger is the model."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["none"]
 
 
-class AuxiliarySettings(BaseModel):
+class AuxiliarySettings(Strict):
     """Parts that learn beside the span scores."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     tagger: Annotated[TaggerSettings | None, OFF] = None
     """A tagger of words that shares the encoder (Bundling Learning)."""
@@ -147,10 +126,8 @@ TransformSettings = Annotated[
 ]
 
 
-class Settings(BaseModel):
+class Settings(Strict):
     """Everything that decides a run, apart from its data."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     description: str = ""

@@ -8,18 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    PositiveInt,
-    StringConstraints,
-    ValidationError,
-    model_validator,
-)
+from pydantic import Field, PositiveInt, StringConstraints, ValidationError, model_validator
 
 from spanwright.errors import InputError, SettingsError
 from spanwright.settings import Settings, load_settings
+from spanwright.strict import Strict
 from spanwright.toml_files import read_toml, reasons
 from spanwright.training.corpora_file import CorporaFile, Files, Limits, load_corpora_file
 
@@ -28,10 +21,8 @@ Name = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
 """A name that is a part of file names: letters, digits, `_`, `.` and `-`."""
 
 
-class CorpusPlan(BaseModel):
+class CorpusPlan(Strict):
     """The files of a corpus, or several corpora to train on together, and what is special about its runs."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     train: Files | None = None
     dev: Files | None = None
@@ -40,7 +31,7 @@ class CorpusPlan(BaseModel):
     """A file that names several corpora, instead of the three splits of one."""
     format: str | None = None
     """The format of all files; recognised unless given."""
-    options: dict[str, str] = {}
+    options: dict[str, str] = Field(default_factory=dict)
     """Choices of the format, such as tag_column."""
     documents: Limits = Limits()
     map: str | None = None
@@ -70,19 +61,15 @@ class CorpusPlan(BaseModel):
         return load_corpora_file(self.together) if self.together is not None else None
 
 
-class PlotPlan(BaseModel):
+class PlotPlan(Strict):
     """A picture of the mean F1 of some recipes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["line", "bars"]
     recipes: tuple[str, ...] = Field(min_length=1)
 
 
-class Plan(BaseModel):
+class Plan(Strict):
     """Recipes x corpora x seeds, and how to look at their results."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     recipes: tuple[str, ...] = Field(min_length=1)
     """Names of shipped recipes or paths of TOML files."""
@@ -98,7 +85,7 @@ class Plan(BaseModel):
     """Settings of single recipes."""
     heat_map_split: Split = "test"
     """The documents behind the heat map; Bundling Learning used dev."""
-    plots: dict[Name, PlotPlan] = {}
+    plots: dict[Name, PlotPlan] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod

@@ -12,10 +12,11 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt
 from torch import Tensor, nn
 
 from spanwright.errors import MissingExtraError, SettingsError
+from spanwright.strict import Strict
 
 Quantised = Literal["4bit", "8bit"]
 _ADAPTER = "default"
@@ -23,10 +24,8 @@ _ADAPTER = "default"
 _PACKING = "support_avx512bf16_for_cpu"
 
 
-class LoraSettings(BaseModel):
+class LoraSettings(Strict):
     """Low-rank adapters, with the sizes of CVAE-NER."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     rank: PositiveInt = 32
     alpha: PositiveFloat = 32

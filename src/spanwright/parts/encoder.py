@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, Self
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from spanwright.batches.batch import Batch
@@ -13,14 +13,13 @@ from spanwright.parts.adapters import LoraSettings, Quantised
 from spanwright.parts.backbone import hidden_size
 from spanwright.parts.optional import OFF
 from spanwright.parts.states import WordStates
+from spanwright.strict import Strict
 
 Pooling = Literal["ends", "first", "mean", "max"]
 
 
-class EncoderSettings(BaseModel):
+class EncoderSettings(Strict):
     """Which backbone, and how the pieces of a word become its state."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = "minilm"
     """A short name (minilm, gte-small, e5-small, mpnet-base), a folder, or a Hugging Face model id."""

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from spanwright.batches.batch import Batch, Spans
 from spanwright.batches.neighbours import near_golds
 from spanwright.parts.states import WordStates
+from spanwright.strict import Strict
 
 PRUNING = "pruning"
 """The loss term of the pruner."""
 
 
-class PruningSettings(BaseModel):
+class PruningSettings(Strict):
     """Settings of the candidate pruner."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     keep: float = Field(default=1.0, gt=0)
     """Candidates that a window keeps, for each of its words."""

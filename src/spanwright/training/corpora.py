@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from spanwright.batches.order import Portion
 from spanwright.batches.pieces import Integers
@@ -23,17 +23,16 @@ from spanwright.corpora.suggest_map import suggest_map
 from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
+from spanwright.strict import Strict
 from spanwright.text import Document, Entity
 
 Documents = Sequence[Document]
 AUTO = "auto"
-Factor = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Factor = Annotated[float, Field(gt=0)]
 
 
-class CorporaSettings(BaseModel):
+class CorporaSettings(Strict):
     """How several corpora are trained on together."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     target: tuple[str, ...] = ()
     """The corpora whose dev F1, on average, chooses the model; all of them unless named."""

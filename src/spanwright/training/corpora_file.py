@@ -21,18 +21,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PositiveInt,
-    ValidationError,
-)
+from pydantic import BeforeValidator, Field, PositiveInt, ValidationError
 
 from spanwright.corpora.files import read
 from spanwright.corpora.format import ReadingLog
 from spanwright.errors import InputError
+from spanwright.strict import Strict
 from spanwright.text import Document
 from spanwright.toml_files import read_toml, reasons
 from spanwright.training.corpora import Factor
@@ -49,37 +43,31 @@ Files = Annotated[tuple[Path, ...], BeforeValidator(_as_list), Field(min_length=
 Names = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 
 
-class Limits(BaseModel):
+class Limits(Strict):
     """How many documents of each split are used: the first ones, or all when None."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     train: PositiveInt | None = None
     dev: PositiveInt | None = None
     test: PositiveInt | None = None
 
 
-class CorpusFiles(BaseModel):
+class CorpusFiles(Strict):
     """The files of one corpus."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     train: Files
     dev: Files | None = None
     test: Files | None = None
     format: str | None = None
     """The format of all files; recognised unless given."""
-    options: dict[str, str] = {}
+    options: dict[str, str] = Field(default_factory=dict)
     """Choices of the format, such as tag_column."""
     documents: Limits = Limits()
     weight: Factor = 1.0
     """How many times its windows count."""
 
 
-class CorporaFile(BaseModel):
+class CorporaFile(Strict):
     """Several corpora, the one that matters, and how their types correspond."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     target: Names = ()
     map: str | None = None

@@ -7,20 +7,19 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, model_validator
+from pydantic import Field, NonNegativeFloat, model_validator
 from torch import Tensor
 
 from spanwright.errors import SettingsError
+from spanwright.strict import Strict
 
 AUXILIARY_TERMS = frozenset(("tags",))
 """Terms of parts that learn beside the span scores."""
 _ROUNDING = 1e-9
 
 
-class LinearSchedule(BaseModel):
+class LinearSchedule(Strict):
     """A weight that goes from `start` to `end` between two shares of the run, and is constant outside."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["linear"]
     start: float
@@ -44,10 +43,8 @@ class LinearSchedule(BaseModel):
         return self.start + (self.end - self.start) * share
 
 
-class LogisticSchedule(BaseModel):
+class LogisticSchedule(Strict):
     """A weight that rises to `end` along a logistic curve around `centre`, a share of the run."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["logistic"]
     end: float = 1.0
@@ -63,10 +60,8 @@ class LogisticSchedule(BaseModel):
 Weight = float | Annotated[LinearSchedule | LogisticSchedule, Field(discriminator="kind")]
 
 
-class Phase(BaseModel):
+class Phase(Strict):
     """A part of the run in which only the named terms are trained."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     share: float = Field(gt=0, le=1)
     """How much of the run it takes."""
@@ -86,10 +81,8 @@ class Phase(BaseModel):
         return {**rest, "rates": {**rest.get("rates", {}), **dict.fromkeys(values["still"], 0.0)}}
 
 
-class ObjectiveSettings(BaseModel):
+class ObjectiveSettings(Strict):
     """How the loss terms of a model are put together."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     weights: dict[str, Weight] = Field(default_factory=dict)
     """Weight of each term; 1 for those not named."""

@@ -6,19 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFloat
+from pydantic import Field, NonNegativeFloat, PositiveFloat
 from torch import nn
 from torch.nn.utils import get_total_norm
 
 from spanwright.errors import SettingsError
+from spanwright.strict import Strict
 
 Beta = Annotated[float, Field(ge=0, lt=1)]
 
 
-class OptimiserSettings(BaseModel):
+class OptimiserSettings(Strict):
     """Learning rates and regularisation."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     learning_rates: dict[str, NonNegativeFloat] = Field(default_factory=dict)
     """Learning rate of each role: `encoder`, `head` (spans) and `auxiliary` (tagger and auto-encoders).

@@ -17,19 +17,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    NonNegativeInt,
-    PositiveInt,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt, ValidationError, model_validator
 
 from spanwright.errors import InputError, SettingsError
 from spanwright.settings import Settings, load_settings
+from spanwright.strict import Strict
 from spanwright.toml_files import read_toml, reasons
 from spanwright.training.corpora_file import Files, Limits, load_corpora_file
 from spanwright.tuning.ranges import NumberRange, Range, flat_ranges, read_range
@@ -52,10 +44,8 @@ def _read_ranges(value: Any) -> Any:
     return found
 
 
-class TuningPlan(BaseModel):
+class TuningPlan(Strict):
     """A recipe, its documents, and which of its settings are searched for."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     recipe: str
     """Name of a shipped recipe or path of a TOML file."""
@@ -65,7 +55,7 @@ class TuningPlan(BaseModel):
     """A file that names several corpora, instead of the files of one."""
     format: str | None = None
     """The format of all files; recognised unless given."""
-    options: dict[str, str] = {}
+    options: dict[str, str] = Field(default_factory=dict)
     """Choices of the format, such as tag_column."""
     documents: Limits = Limits()
     trials: PositiveInt = 20

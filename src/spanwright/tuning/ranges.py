@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, model_validator
+from pydantic import StrictFloat, StrictInt, model_validator
 
+from spanwright.strict import Strict
 from spanwright.tuning.toml_text import value_text
 
-Number = StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)]
+Number = StrictInt | StrictFloat
 _RANGE_KEYS = ("low", "high", "step", "log")
 
 
-class NumberRange(BaseModel):
+class NumberRange(Strict):
     """Numbers between two, both included: whole ones if `low`, `high` and `step` are whole."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     low: Number
     high: Number
@@ -52,10 +51,8 @@ class NumberRange(BaseModel):
         return trial.suggest_float(key, self.low, self.high, step=self.step, log=self.log)
 
 
-class Choice(BaseModel):
+class Choice(Strict):
     """Some values, of any kind that a setting can have."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     values: tuple[Any, ...]
 

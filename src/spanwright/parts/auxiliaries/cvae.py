@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, PositiveInt
+from pydantic import PositiveInt
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -36,16 +36,15 @@ from spanwright.batches.batch import Batch
 from spanwright.parts.auxiliaries.span_vae import DIVERGENCE, divergence, sample
 from spanwright.parts.classes import Classes
 from spanwright.parts.factored import FactoredLinear
+from spanwright.strict import Strict
 
 CONDITIONAL = "conditional"
 
 ConditionKind = Literal["both", "own", "shared", "random"]
 
 
-class CvaeSettings(BaseModel):
+class CvaeSettings(Strict):
     """Settings of the conditional auto-encoder of spans."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     condition: ConditionKind = "both"
     """What conditions begin as: one-hot vectors of a label itself (`own`), of the shared label that it means

@@ -21,12 +21,13 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import Field, PositiveInt, model_validator
 from torch import Tensor, nn
 
 from spanwright.batches.batch import Rewrites
 from spanwright.errors import InputError
 from spanwright.parts.auxiliaries.word_decoder import OutputKind, WordDecoder, WordTable
+from spanwright.strict import Strict
 
 RECONSTRUCTION = "reconstruction"
 SYNONYMS = "synonyms"
@@ -34,10 +35,8 @@ DIVERGENCE = "-divergence"
 """Behind the name of an auto-encoder: its second loss term."""
 
 
-class SpanVaeSettings(BaseModel):
+class SpanVaeSettings(Strict):
     """Settings of the auto-encoders of spans."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     latent: PositiveInt = 256
     """Size of a latent vector."""

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -26,12 +26,11 @@ from spanwright.parts.dropout import QuickDropout
 from spanwright.parts.packing import pad, word_mask
 from spanwright.parts.predictions import Predictions
 from spanwright.parts.states import WordStates
+from spanwright.strict import Strict
 
 
-class TaggerSettings(BaseModel):
+class TaggerSettings(Strict):
     """Settings of the word tagger."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["softmax", "crf"] = "softmax"
     """Whether words are tagged one by one or as a path."""

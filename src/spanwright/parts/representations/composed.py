@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Literal, Self
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from spanwright.batches.batch import Spans
@@ -19,16 +19,15 @@ from spanwright.parts.factored import FactoredLinear
 from spanwright.parts.representations.pooling import pooled
 from spanwright.parts.representations.vectors import EndTerm, SpanVectors
 from spanwright.parts.states import WordStates
+from spanwright.strict import Strict
 
 Ingredient = Literal["first", "last", "max", "mean", "piece-mean", "anchor", "width"]
 OF_WORDS: tuple[Ingredient, ...] = ("first", "last", "max", "mean", "piece-mean")
 """The ingredients that tell spans of the same width apart."""
 
 
-class ComposedSettings(BaseModel):
+class ComposedSettings(Strict):
     """Settings of the composed representation."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["composed"] = "composed"
     ingredients: tuple[Ingredient, ...] = ("first", "last", "width")

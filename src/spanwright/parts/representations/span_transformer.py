@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt
+from pydantic import Field, NonNegativeInt
 from torch import Tensor, nn
 
 from spanwright.batches.batch import Spans
@@ -24,12 +24,11 @@ from spanwright.parts.representations.pooling import Aggregation, Pooling, chunk
 from spanwright.parts.representations.vectors import SpanVectors
 from spanwright.parts.span_attention import Inside
 from spanwright.parts.states import WordStates
+from spanwright.strict import Strict
 
 
-class SpanTransformerSettings(BaseModel):
+class SpanTransformerSettings(Strict):
     """Settings of the span Transformer."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["span-transformer"]
     depth: NonNegativeInt | Literal["all"] = "all"

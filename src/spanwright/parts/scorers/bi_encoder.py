@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -26,14 +26,13 @@ from spanwright.parts.predictions import Predictions
 from spanwright.parts.representations.vectors import EndTerm, SpanVectors
 from spanwright.parts.states import WordStates
 from spanwright.parts.type_vectors import AtomicTypes, DescribedTypes, PrototypeTypes
+from spanwright.strict import Strict
 
 TypeSource = DescribedTypes | PrototypeTypes | AtomicTypes
 
 
-class BiEncoderSettings(BaseModel):
+class BiEncoderSettings(Strict):
     """Settings of the bi-encoder. The vectors of the representation live in the space of the types."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["bi-encoder"]
     types: Literal["guidelines", "keywords", "prototypes", "atomic"] = "guidelines"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -16,12 +16,11 @@ from spanwright.parts.layers import RARE, mlp, start_at
 from spanwright.parts.predictions import Predictions
 from spanwright.parts.representations.vectors import SpanVectors
 from spanwright.parts.states import WordStates
+from spanwright.strict import Strict
 
 
-class SigmoidSettings(BaseModel):
+class SigmoidSettings(Strict):
     """Settings of the sigmoid scorer."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["sigmoid"]
     hidden: tuple[PositiveInt, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -16,12 +16,11 @@ from spanwright.parts.predictions import Predictions
 from spanwright.parts.representations.vectors import SpanVectors
 from spanwright.parts.scorers.smoothing import smoothed_targets
 from spanwright.parts.states import WordStates
+from spanwright.strict import Strict
 
 
-class SoftmaxSettings(BaseModel):
+class SoftmaxSettings(Strict):
     """Settings of the softmax scorer."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["softmax"] = "softmax"
     hidden: tuple[int, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
@@ -13,12 +13,11 @@ from spanwright.batches.batch import Spans
 from spanwright.parts.dropout import QuickDropout
 from spanwright.parts.packing import pad, word_mask
 from spanwright.parts.representations.vectors import SpanVectors
+from spanwright.strict import Strict
 
 
-class BiLstmSettings(BaseModel):
+class BiLstmSettings(Strict):
     """Settings of the BiLSTM over spans."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["bilstm"]
     hidden: int = Field(default=200, gt=0)

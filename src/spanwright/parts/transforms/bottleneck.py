@@ -13,13 +13,14 @@ import math
 from typing import Any, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 from torch import Tensor, nn
 from torch.nn import functional
 
 from spanwright.batches.batch import Spans
 from spanwright.parts.layers import hidden_layers
 from spanwright.parts.representations.vectors import SpanVectors
+from spanwright.strict import Strict
 
 _SMALLEST = 1e-8
 """Standard deviations below it count as this large in a divergence, which would be infinite without."""
@@ -28,10 +29,8 @@ _FIRST_DEVIATION = -3.0
 """What softplus makes the first standard deviations from: about 0.05."""
 
 
-class BottleneckSettings(BaseModel):
+class BottleneckSettings(Strict):
     """Settings of the information bottleneck."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["bottleneck"]
     hidden: tuple[PositiveInt, ...] = ()

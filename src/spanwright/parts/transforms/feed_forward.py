@@ -6,18 +6,17 @@ import math
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
 from spanwright.batches.batch import Spans
 from spanwright.parts.dropout import QuickDropout
 from spanwright.parts.representations.vectors import SpanVectors
+from spanwright.strict import Strict
 
 
-class FeedForwardSettings(BaseModel):
+class FeedForwardSettings(Strict):
     """Settings of the feed-forward layer."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["feed-forward"]
     size: int = Field(default=300, gt=0)

@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 from pathlib import Path
 
 import pytest
+import safetensors.torch
 
 import tiny
 from spanwright import artifact
 from spanwright.batches.vocabulary import Vocabulary
-from spanwright.errors import ModelError, SpanwrightError
+from spanwright.errors import DivergenceError, ModelError, SpanwrightError
 from spanwright.parts.build import build
 
 
@@ -121,6 +123,31 @@ def test_what_cannot_be_built_is_refused_with_the_folder(
     with pytest.raises(ModelError) as caught:
         artifact.load(folder)
     assert str(caught.value).startswith(f"{folder}: not a model that can be loaded: {reason}")
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_weights_that_are_not_finite_are_not_saved_and_keep_the_old_model(
+    model: artifact.TrainedModel, folder: Path, number: float
+) -> None:
+    diverged = tiny.model(("Drug",))
+    diverged.network.spans.scorer.layers[0].bias.data[0] = number
+    with pytest.raises(DivergenceError, match=r"not written, as its weights 'spans\.scorer\.\S+' are not f"):
+        artifact.save(diverged, folder)
+    assert artifact.load(folder).labels == model.labels
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("number", [math.nan, -math.inf])
+def test_a_model_whose_weights_are_not_finite_is_refused_with_their_name(folder: Path, number: float) -> None:
+    weights = safetensors.torch.load_file(folder / "model.safetensors")
+    name = next(name for name in weights if name.endswith("word_embeddings.weight"))
+    weights[name][3, 5] = number
+    safetensors.torch.save_file(weights, folder / "model.safetensors")
+    with pytest.raises(ModelError) as caught:
+        artifact.load(folder)
+    assert str(caught.value).startswith(
+        f"{folder}: not a model that can be loaded: the weights {name!r} in model.safetensors are not finite"
+    )
 
 
 def test_a_full_disk_is_a_clear_error_and_keeps_the_old_model(

@@ -23,13 +23,14 @@ import numpy as np
 import numpy.typing as npt
 import safetensors
 import safetensors.torch
+from torch import Tensor
 
 import spanwright
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import WindowPlan
 from spanwright.batches.vocabulary import Vocabulary
 from spanwright.corpora.whole_files import sync
-from spanwright.errors import InputError, ModelError, SpanwrightError
+from spanwright.errors import DivergenceError, InputError, ModelError, SpanwrightError
 from spanwright.evaluation import Calibration
 from spanwright.evaluation.columns import Floats, Integers
 from spanwright.labels import LabelSpace
@@ -38,6 +39,7 @@ from spanwright.parts import backbone
 from spanwright.parts.adapters import merged
 from spanwright.parts.build import build, resolved_width_limit, with_types
 from spanwright.parts.decoding import Decoding
+from spanwright.parts.finite import not_finite
 from spanwright.parts.model import SpanModel
 from spanwright.parts.type_vectors import TEST_PROTOTYPES
 from spanwright.settings import AuxiliarySettings, Settings, check
@@ -163,11 +165,17 @@ class TrainedModel:
 
 def save(model: TrainedModel, folder: Path) -> None:
     """Write a model directory; an older one of that name is replaced when the new one is complete."""
+    weights = _contiguous(model.network)
+    if name := not_finite(weights):
+        raise DivergenceError(
+            f"{folder}: the model is not written, as its weights {name!r} are not finite: its training "
+            f"diverged; train it again with lower optimiser.learning_rates"
+        )
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir(parents=True)
-        _write_files(model, partial)
+        _write_files(model, weights, partial)
         replace_folder(partial, folder)
     except (OSError, safetensors.SafetensorError) as error:
         shutil.rmtree(partial, ignore_errors=True)
@@ -175,7 +183,7 @@ def save(model: TrainedModel, folder: Path) -> None:
         raise SpanwrightError(f"{folder}: the model could not be written: {error}") from error
 
 
-def _write_files(model: TrainedModel, folder: Path) -> None:
+def _write_files(model: TrainedModel, weights: dict[str, Tensor], folder: Path) -> None:
     description = {
         "format_version": FORMAT_VERSION,
         "spanwright_version": spanwright.__version__,
@@ -189,7 +197,7 @@ def _write_files(model: TrainedModel, folder: Path) -> None:
     _write_json(folder / "labels.json", model.labels.to_dict(TEST_PROTOTYPES))
     if model.vocabulary.entries:
         _write_json(folder / VOCABULARY_FILE, model.vocabulary.to_dict())
-    safetensors.torch.save_file(_contiguous(model.network), folder / "model.safetensors")
+    safetensors.torch.save_file(weights, folder / "model.safetensors")
     # safetensors lets nobody but the owner read its file: a model is as readable as the rest of its folder.
     shutil.copymode(folder / "labels.json", folder / "model.safetensors")
     model.pieces.tokenizer.save(str(folder / "tokenizer.json"))
@@ -214,6 +222,10 @@ def load(folder: str | Path) -> TrainedModel:
         )
     try:
         weights = safetensors.torch.load_file(folder / "model.safetensors")
+        if name := not_finite(weights):
+            raise ModelError(
+                f"the weights {name!r} in model.safetensors are not finite: they answer nonsense"
+            )
         if version == 1:
             weights = _from_version_1(description["settings"], weights)
         settings = check(description["settings"], str(folder / "spanwright.json"))
@@ -318,7 +330,7 @@ def _retired(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.retired")
 
 
-def _contiguous(network: SpanModel) -> dict[str, Any]:
+def _contiguous(network: SpanModel) -> dict[str, Tensor]:
     return {name: tensor.contiguous() for name, tensor in merged(network).state_dict().items()}
 
 

@@ -1,6 +1,6 @@
 """Every error that Spanwright raises on purpose.
 
-A message says where the trouble is, what was found there and what is legal. The command line prints it
+A message says where the trouble is, what was found there and what is expected. The command line prints it
 as one line and leaves with exit code 2 for an `InputError` (the call or the data was wrong) and 1 for
 any other `SpanwrightError` (the work failed).
 """
@@ -20,6 +20,10 @@ class SettingsError(InputError):
 
 class ModelError(InputError):
     """A directory is not a model that this version can load."""
+
+
+class DivergenceError(SpanwrightError):
+    """Losses, gradients or weights of a training have left all bounds."""
 
 
 class MissingPackageError(InputError):

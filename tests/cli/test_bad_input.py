@@ -204,6 +204,22 @@ def test_work_that_fails_ends_with_exit_code_one_and_one_line(
     assert outcome.error == f"error: {failure}"
 
 
+def test_a_training_that_diverges_ends_with_exit_code_one(
+    folder: Path, tiny_encoder: str, tmp_path: Path
+) -> None:
+    data = ("--train", folder / "train.jsonl", "--dev", folder / "dev.jsonl", "--encoder", tiny_encoder)
+    excessive = (
+        "--set",
+        "optimiser.learning_rates={encoder=1e6, head=1e6}",
+        "--set",
+        "training.batch_windows=1",
+    )
+    outcome = run("train", "plain", *data, "--out", tmp_path / "run", *excessive)
+    assert outcome.code == 1
+    assert outcome.error.startswith("error: the training diverged at step ")
+    assert not (tmp_path / "run" / "scores.json").exists()
+
+
 def test_a_folder_that_cannot_be_written_is_one_line(folder: Path, tiny_encoder: str) -> None:
     data = ("--train", folder / "train.jsonl", "--dev", folder / "dev.jsonl", "--encoder", tiny_encoder)
     outcome = run("train", "plain", *data, "--out", folder / "train.jsonl" / "run")

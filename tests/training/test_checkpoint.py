@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
+from spanwright.errors import DivergenceError
+from spanwright.training import checkpoint
 from spanwright.training.checkpoint import Position, load_checkpoint, save_checkpoint
 
 
@@ -23,6 +26,12 @@ class Learner:
         torch.autograd.backward(self.network(torch.ones(2, 4)).sum())
         self.optimiser.step()
         self.optimiser.zero_grad()
+
+    def spoil(self, what: str, number: float) -> None:
+        """Put a number into the weights, or into what the optimiser remembers of them."""
+        bias = self.network[0].bias
+        tensor = bias if what == "weights" else self.optimiser.state[bias]["exp_avg"]
+        tensor.data[1] = number
 
     @property
     def weights(self) -> list[float]:
@@ -114,3 +123,31 @@ def test_a_checkpoint_that_lacks_a_file_is_named_in_a_warning(tmp_path: Path, na
     assert position == Position(step=1)
     place = tmp_path / "step-000000002"
     assert warnings == [f"{place}: {name} is missing or torn; it is passed over"]
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("spoilt", ["weights", "optimiser"])
+def test_numbers_that_are_not_finite_are_not_saved(tmp_path: Path, spoilt: str, number: float) -> None:
+    learner = Learner(1)
+    learner.save(tmp_path, Position(step=1))
+    learner.spoil(spoilt, number)
+    with pytest.raises(DivergenceError, match=r"step-000000002: .*0\.bias' is not finite: the training div"):
+        learner.save(tmp_path, Position(step=2))
+    assert [place.name for place in tmp_path.iterdir()] == ["step-000000001"]
+
+
+@pytest.mark.parametrize("spoilt", ["weights", "optimiser"])
+def test_a_checkpoint_that_is_not_finite_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoilt: str
+) -> None:
+    learner = Learner(1)
+    learner.save(tmp_path, Position(step=1))
+    good = learner.weights
+    learner.spoil(spoilt, math.nan)
+    with monkeypatch.context() as patched:
+        patched.setattr(checkpoint, "not_finite", lambda tensors: None)
+        learner.save(tmp_path, Position(step=2))
+    position, (warning,) = learner.load(tmp_path)
+    assert (position, learner.weights) == (Position(step=1), good)
+    assert warning.startswith(f"{tmp_path / 'step-000000002'}: ")
+    assert warning.endswith("0.bias' is not finite; it is passed over")

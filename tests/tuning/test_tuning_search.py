@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import making
 from spanwright.cli.main import app
 from spanwright.corpora.files import write
-from spanwright.errors import InputError, SettingsError
+from spanwright.errors import DivergenceError, InputError, SettingsError
 from spanwright.settings import Settings, load_settings
 from spanwright.training.loop import train
 from spanwright.tuning import Outcome, Tuned, TuningPlan, make_plan, search, tune
@@ -215,6 +215,23 @@ def test_settings_that_do_not_go_together_cost_a_trial_and_not_the_search(
     refused = [outcome for outcome in found.outcomes if outcome.state == "refused"]
     assert refused and all(outcome.settings[DROPOUT] == 0.1 for outcome in refused)
     assert {outcome.reason for outcome in refused} == {"too dry"}
+    assert found.best.settings[DROPOUT] != 0.1
+
+
+def test_a_trial_that_diverges_does_not_end_the_search(
+    files: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    trainings = Trainings(near_one_rate)
+
+    def diverging(settings: Settings, **values: Any) -> Any:
+        if settings.representation.dropout == 0.1:
+            raise DivergenceError("the loss is nan")
+        return trainings(settings, **values)
+
+    monkeypatch.setattr(search, "train", diverging)
+    found = tune(plan_of(files, trials=8), out=tmp_path / "out")
+    reasons = {outcome.state: outcome.reason for outcome in found.outcomes}
+    assert reasons["refused"] == "the loss is nan"
     assert found.best.settings[DROPOUT] != 0.1
 
 

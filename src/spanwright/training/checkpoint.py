@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.corpora.whole_files import sync
-from spanwright.errors import SpanwrightError
+from spanwright.errors import DivergenceError, SpanwrightError
+from spanwright.parts.finite import not_finite
 
 _KEPT = 2
 """Checkpoints that stay on disk: the newest, and one to fall back to."""
@@ -47,11 +48,17 @@ def save_checkpoint(
 ) -> None:
     """Write `folder/step-N` and remove all but the newest checkpoints."""
     place = folder / f"step-{position.step:09d}"
+    learnt, state = _learnt(network, optimiser), _optimiser_tensors(network, optimiser)
+    if name := not_finite({**learnt, **state}):
+        raise DivergenceError(
+            f"{place}: the checkpoint is not written, as {name!r} is not finite: the training diverged. "
+            f"Earlier checkpoints are unharmed; start again with lower optimiser.learning_rates"
+        )
     partial = folder / ".partial"
     try:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
-        _write(partial, network, optimiser, position)
+        _write(partial, learnt, state, position)
         shutil.rmtree(place, ignore_errors=True)
         partial.rename(place)
         sync(folder)
@@ -68,17 +75,21 @@ def save_checkpoint(
 def load_checkpoint(
     folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer
 ) -> tuple[Position | None, list[str]]:
-    """Restore the newest whole checkpoint; None when there is none. Torn ones are named in warnings."""
+    """Restore the newest whole checkpoint; None when there is none. Others are named in warnings."""
     warnings: list[str] = []
     for place in _newest_first(folder):
         if reason := _flaw(place):
             warnings.append(f"{place}: {reason}; it is passed over")
             continue
         learnt = safetensors.torch.load_file(place / "model.safetensors")
+        state = safetensors.torch.load_file(place / "optimiser.safetensors")
+        if name := not_finite({**learnt, **state}):
+            warnings.append(f"{place}: {name!r} is not finite; it is passed over")
+            continue
         if learnt.keys() != _learnt(network, optimiser).keys():
             raise CheckpointError(f"{place}: the checkpoint is of another model; choose another --out")
         network.load_state_dict(learnt, strict=False)
-        _restore(safetensors.torch.load_file(place / "optimiser.safetensors"), network, optimiser)
+        _restore(state, network, optimiser)
         return _position(place), warnings
     return None, warnings
 
@@ -94,9 +105,9 @@ def _newest_first(folder: Path) -> list[Path]:
     return sorted(folder.glob("step-*"), reverse=True)
 
 
-def _write(place: Path, network: nn.Module, optimiser: torch.optim.Optimizer, position: Position) -> None:
-    safetensors.torch.save_file(_learnt(network, optimiser), place / "model.safetensors")
-    safetensors.torch.save_file(_optimiser_tensors(network, optimiser), place / "optimiser.safetensors")
+def _write(place: Path, learnt: dict[str, Tensor], state: dict[str, Tensor], position: Position) -> None:
+    safetensors.torch.save_file(learnt, place / "model.safetensors")
+    safetensors.torch.save_file(state, place / "optimiser.safetensors")
     (place / "position.json").write_text(json.dumps(asdict(position)))
     digests = {file.name: _digest(file) for file in sorted(place.iterdir())}
     (place / "manifest.json").write_text(json.dumps(digests))

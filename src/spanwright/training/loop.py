@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from spanwright import artifact
 from spanwright.artifact import TrainedModel
@@ -24,6 +25,7 @@ from spanwright.settings import Settings, check, load_settings
 from spanwright.text import Document
 from spanwright.training.checkpoint import Position, load_checkpoint, save_checkpoint
 from spanwright.training.confidence import calibrated, confidence_facts, uncalibrated
+from spanwright.training.divergence import check_step, check_weights, rates_of, read_at_once
 from spanwright.training.journal import Journal
 from spanwright.training.objective import check_roles, check_terms, role_rates_at, total, weights_at
 from spanwright.training.optimiser import limit_gradients, make_optimiser, rate_factor, set_rates
@@ -95,6 +97,7 @@ class _Run:
         self.network = setup.model.network.to(processes.device)
         self.roles = self.network.roles()
         self.optimiser = make_optimiser(self.roles, self.settings.optimiser)
+        self._rates = rates_of(self.roles, self.optimiser)
         self.still: frozenset[str] = frozenset()
         self.position = Position()
         self._in_bf16 = self.settings.training.precision == "bf16"
@@ -184,15 +187,21 @@ class _Run:
         )
         learnt = [self._learn(part, weights) for part in self.processes.own(parts)]
         self.processes.sum_gradients(self.network.parameters())
-        mean, words = self.processes.sums(sum(loss for loss, _ in learnt), sum(count for _, count in learnt))
+        total_norm = limit_gradients(self.network.parameters(), settings.optimiser.clip)
+        losses, norm = read_at_once([row for row, _ in learnt], total_norm, size=1 + len(weights))
+        words, mean, *terms = self.processes.sums(sum(count for _, count in learnt), *losses)
+        named = dict(zip(weights, terms, strict=True))
+        check_step(self.position.step + 1, loss=mean, terms=named, norm=norm, rates=self._rates)
         meter.add(words)
-        limit_gradients(self.network.parameters(), settings.optimiser.clip)
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         return mean
 
-    def _learn(self, part: Part, weights: dict[str, float]) -> tuple[float, int]:
-        """Add the gradients of a part to those that are there; its share of the loss, and its words."""
+    def _learn(self, part: Part, weights: dict[str, float]) -> tuple[Tensor, int]:
+        """Add the gradients of a part to those that are there.
+
+        Its share (1 + terms,) of the loss and of each term, before it is weighted, and its words.
+        """
         batch = self.setup.batch(part.positions, part.draw).to(self.network.device)
         seed_draws(part.draw)
         with transformers_in_bf16(self.network) if self._in_bf16 else nullcontext():
@@ -200,7 +209,8 @@ class _Run:
         # By its share of the windows, so that a group is as good as one large batch.
         loss = total(losses, weights) * part.share
         torch.autograd.backward(loss)
-        return loss.item(), int(batch.word_counts.sum())
+        terms = (losses[term].detach() * part.share for term in weights)
+        return torch.stack([loss.detach(), *terms]), int(batch.word_counts.sum())
 
     def _hold(self, still: frozenset[str]) -> None:
         """Keep the weights of some roles as they are, and let all others learn."""
@@ -227,6 +237,7 @@ class _Run:
         scores = found.pop("dev")
         deciding = [found.get(name, scores).micro.f1 for name in self.setup.data.deciding]
         f1 = sum(deciding) / len(deciding)
+        check_weights(self.position.step, self.network, f1=f1, rates=self._rates)
         # While phases last, in which spans may not learn yet, the newest model is the best.
         best = (
             f1 > self.position.best_f1

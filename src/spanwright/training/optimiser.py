@@ -7,11 +7,14 @@ from typing import Annotated, Any, Literal
 
 import torch
 from pydantic import Field, NonNegativeFloat, PositiveFloat
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.utils import get_total_norm
 
 from spanwright.errors import SettingsError
 from spanwright.strict import Strict
+
+_SMALLEST = 1e-30
+"""A norm below it is 0, and nothing is divided by 0."""
 
 Beta = Annotated[float, Field(ge=0, lt=1)]
 
@@ -74,14 +77,13 @@ def set_rates(optimiser: torch.optim.Optimizer, factor: float, of_roles: Mapping
         group["lr"] = group["rate"] * factor * of_roles.get(group["role"], 1.0)
 
 
-def limit_gradients(parameters: Iterable[nn.Parameter], clip: float | Literal["normalise"]) -> float:
-    """Scale the gradients of a step as settings say; the norm that they had together."""
+def limit_gradients(parameters: Iterable[nn.Parameter], clip: float | Literal["normalise"]) -> Tensor:
+    """Scale the gradients of a step as settings say; the norm that they had together, on their device."""
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    norm = float(get_total_norm(gradients, foreach=True))
-    divisor = norm if clip == "normalise" else max(1.0, norm / clip)
-    if divisor > 0:
-        for gradient in gradients:
-            gradient.div_(divisor)
+    norm = get_total_norm(gradients, foreach=True)
+    divisor = norm.clamp(min=_SMALLEST) if clip == "normalise" else (norm / clip).clamp(min=1.0)
+    for gradient in gradients:
+        gradient.div_(divisor)
     return norm
 
 

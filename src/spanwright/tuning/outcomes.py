@@ -21,7 +21,7 @@ class Outcome:
 
     number: int
     state: State
-    """`stopped`: it was pruned; `refused`: its settings cannot be trained together."""
+    """`stopped`: it was pruned; `refused`: its settings cannot be trained together, or diverged."""
     f1: float | None
     """Dev F1 of its model; of a trial that was stopped, the best it had come to."""
     epochs: int

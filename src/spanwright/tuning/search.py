@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from spanwright.corpora.files import read
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.whole_files import whole_file
-from spanwright.errors import InputError, SettingsError
+from spanwright.errors import DivergenceError, InputError, SettingsError
 from spanwright.evaluation import Scores
 from spanwright.text import Document
 from spanwright.training.corpora_file import load_corpora_file, read_splits
@@ -161,7 +161,7 @@ class _Search:
             f1 = reporter.f1(result.scores)
         except _StoppedError:
             state, f1 = "stopped", max(attempt.reported.values())
-        except SettingsError as error:
+        except (SettingsError, DivergenceError) as error:
             state, reason = "refused", str(error)
         seconds = round(time.perf_counter() - started, 1)
         epochs = len(attempt.reported)

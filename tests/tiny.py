@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertModel
+from transformers import AutoConfig, BertConfig, BertModel, PreTrainedConfig
 
 from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import PieceEncoder
@@ -53,6 +53,33 @@ def backbone(vocabulary: int, seed: int = 0, layers: int = 2) -> BertModel:
         max_position_embeddings=128,
     )
     return BertModel(config, add_pooling_layer=False)
+
+
+_SIZES = {
+    **dict.fromkeys(("hidden_size", "embedding_size", "dim", "d_model", "n_embd"), 16),
+    **dict.fromkeys(("num_hidden_layers", "n_layers", "n_layer", "num_layers"), 3),
+    **dict.fromkeys(("num_attention_heads", "n_heads", "n_head", "num_heads", "num_key_value_heads"), 2),
+    **dict.fromkeys(("intermediate_size", "hidden_dim", "n_inner", "d_ff"), 20),
+    **dict.fromkeys(("max_position_embeddings", "n_positions"), 40),
+    **dict.fromkeys(("d_kv", "head_dim"), 8),
+    **dict.fromkeys(("bos_token_id", "cls_token_id"), 1),
+    **dict.fromkeys(("eos_token_id", "sep_token_id"), 2),
+    "local_attention": 4,
+    "global_attn_every_n_layers": 2,
+    "pad_token_id": 0,
+    "vocab_size": 30,
+}
+"""What configurations call their sizes."""
+
+
+def backbone_config(kind: str, *, dropout: float | None = None, **changes: object) -> PreTrainedConfig:
+    """The configuration of a backbone of any kind, of width 16; `dropout` is that of states and all else."""
+    known = AutoConfig.for_model(kind).to_dict()
+    values: dict[str, object] = {key: size for key, size in _SIZES.items() if key in known}
+    if dropout is not None:
+        numbers = [key for key, value in known.items() if "drop" in key and isinstance(value, float | int)]
+        values |= dict.fromkeys(numbers, dropout)
+    return AutoConfig.for_model(kind, **values, **changes)
 
 
 def encoder_folder(folder: Path, family: str = "wordpiece", layers: int = 2) -> Path:

@@ -15,14 +15,13 @@ from spanwright.errors import InputError, ModelError, SettingsError
 from spanwright.parts import pretrained
 from spanwright.parts.adapters import LoraSettings, Quantised, adapt, loading_options, require
 from spanwright.parts.dropout import QuickDropout, attention
+from spanwright.parts.kinds import HALVED, TESTED, check_backbone, check_config
 
 _ATTENTION = "spanwright"
 """The name under which transformers knows our attention."""
 _POSITIONS_BEHIND_PADDING = frozenset(
     ("roberta", "xlm-roberta", "camembert", "mpnet", "data2vec-text", "xmod")
 )
-_HALVED = ("t5", "mt5", "umt5")
-"""Kinds of encoder-decoders that are used without their decoder."""
 _DROPOUT = ("hidden_dropout_prob", "dropout_rate", "dropout")
 """What configurations call the dropout of states."""
 _ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
@@ -44,7 +43,7 @@ def load_pretrained(
     source = pretrained.folder(name)
     try:
         config = transformers.AutoConfig.from_pretrained(source, trust_remote_code=False)
-        _check_kind(config, name)
+        check_config(config, name)
         _set_dropout(config, "dropout", dropout, _DROPOUT)
         _set_dropout(config, "attention_dropout", attention_dropout, _ATTENTION_DROPOUT)
         model, loading = _class(config).from_pretrained(
@@ -55,6 +54,9 @@ def load_pretrained(
             output_loading_info=True,
             **loading_options(quantised),
         )
+        _check_complete(loading["missing_keys"], name)
+        backbone = _encoder(model)
+        check_backbone(backbone, name)
         pieces = _load_pieces(source, transformers)
     except (OSError, ValueError, ImportError) as error:
         reason = str(error).strip().splitlines()[0]
@@ -62,8 +64,6 @@ def load_pretrained(
             f"encoder {name!r} cannot be loaded: {reason} Expected one of {', '.join(pretrained.NAMES)}, "
             f"a folder with config.json, weights and tokenizer.json, or a Hugging Face id (needs network)"
         ) from None
-    _check_complete(loading["missing_keys"], name)
-    backbone = _encoder(model)
     if lora is not None:
         adapt(backbone, lora)
     if checkpointing:
@@ -80,7 +80,9 @@ def from_config(config: dict[str, Any]) -> nn.Module:
     cleaned = {key: value for key, value in config.items() if key not in ("auto_map", "model_type")}
     settings = transformers.AutoConfig.for_model(kind, **cleaned)
     model = _class(settings).from_config(settings, trust_remote_code=False, dtype=torch.float32)
-    return _prepared(_encoder(model))
+    backbone = _encoder(model)
+    check_backbone(backbone, str(kind))
+    return _prepared(backbone)
 
 
 def hidden_size(backbone: nn.Module) -> int:
@@ -110,7 +112,7 @@ def _transformers() -> Any:
 def _class(config: Any) -> Any:
     """The automatic class of transformers that makes a model without a decoder."""
     transformers = _transformers()
-    return transformers.AutoModelForTextEncoding if config.model_type in _HALVED else transformers.AutoModel
+    return transformers.AutoModelForTextEncoding if config.model_type in HALVED else transformers.AutoModel
 
 
 def _encoder(model: Any) -> nn.Module:
@@ -119,24 +121,10 @@ def _encoder(model: Any) -> nn.Module:
     Half an encoder-decoder has its embeddings twice, once outside of what is returned. And span models read
     states: a pooler would only cost time and hold weights that never learn.
     """
-    encoder: nn.Module = model.encoder if model.config.model_type in _HALVED else model
+    encoder: nn.Module = model.encoder if model.config.model_type in HALVED else model
     if getattr(encoder, "pooler", None) is not None:
         encoder.register_module("pooler", None)
     return encoder
-
-
-def _check_kind(config: Any, name: str) -> None:
-    """Refuse what is no encoder, or cannot learn."""
-    if config.is_encoder_decoder and config.model_type not in _HALVED:
-        raise InputError(
-            f"encoder {name!r} is of kind {config.model_type!r}, whose states are those of its decoder; "
-            f"of models with a decoder, legal are {', '.join(_HALVED)}"
-        )
-    if getattr(config, "quantization_config", None) is not None:
-        raise InputError(
-            f"encoder {name!r} is stored with quantised weights; give the model that it was made from, and "
-            f"encoder.quantised with encoder.lora to quantise it while loading"
-        )
 
 
 def _check_complete(missing: Iterable[str], name: str) -> None:
@@ -186,7 +174,10 @@ def _load_pieces(source: str, transformers: Any) -> PieceEncoder:
 
 
 def _prepared(backbone: nn.Module) -> nn.Module:
-    """A backbone with dropout that costs little."""
+    """A backbone with dropout that costs little, if it is of a kind for which this is tested."""
+    config: Any = backbone.config
+    if config.model_type not in TESTED:
+        return backbone
     for module in list(backbone.modules()):
         for name, child in module.named_children():
             if type(child) is nn.Dropout:

@@ -47,8 +47,8 @@ def attention(
 ) -> Tensor:
     """Attention with dropout on its weights; all of shape (windows, heads, pieces, head size).
 
-    `mask` is True, or a number to add, where a piece may look at another. A row that may look at nothing
-    would be NaN; windows have no such row, as every window has pieces.
+    `mask` is True, or a number to add, where a piece may look at another. A row that may look at nothing, as
+    padding far from the text with local attention, looks at everything: nobody looks at it in turn.
     """
     dropped = round(probability * _STEPS)
     kept = _kept((*query.shape[:-1], key.shape[-2]), dropped)
@@ -99,7 +99,9 @@ class _Attention(torch.autograd.Function):
     ) -> Tensor:
         scores = (query @ key.transpose(-1, -2)).mul_(scale)
         if mask is not None:
-            scores = scores.masked_fill_(~mask, -torch.inf) if mask.dtype == torch.bool else scores.add_(mask)
+            # Not infinite, as a row of nothing else would become NaN, and go on to all others as 0 * NaN.
+            lowest = torch.finfo(scores.dtype).min
+            scores = scores.masked_fill_(~mask, lowest) if mask.dtype == torch.bool else scores.add_(mask)
         weights = scores.softmax(-1)
         context.save_for_backward(query, key, value, weights, kept)
         context.scale, context.factor = scale, factor

@@ -323,11 +323,17 @@ def gradients(name: str, *, checkpointing: bool, **options: Any) -> dict[str, Te
 
 
 def count_blocks(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Grows by one with each block of T5 that is computed."""
+    """Grows by one with each block of T5 that is computed while training."""
     calls: list[object] = []
     block = transformers.models.t5.modeling_t5.T5LayerFF
     forward = block.forward
-    monkeypatch.setattr(block, "forward", lambda self, states: calls.append(self) or forward(self, states))
+
+    def counted(self: nn.Module, states: Tensor) -> Tensor:
+        if self.training:
+            calls.append(self)
+        return forward(self, states)
+
+    monkeypatch.setattr(block, "forward", counted)
     return calls
 
 

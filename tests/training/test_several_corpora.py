@@ -317,9 +317,9 @@ def test_gradients_of_a_group_of_corpora_are_those_of_one_large_mixed_batch(
 ) -> None:
     found: list[dict[str, Tensor]] = []
 
-    def remember(parameters: object, *_: object) -> float:
+    def remember(parameters: object, *_: object, **__: object) -> Tensor:
         found.append({name: grad.clone() for name, grad in gradients(recorder.setup.model.network).items()})
-        return 1.0
+        return torch.tensor(1.0)
 
     monkeypatch.setattr(loop, "limit_gradients", remember)
     recorder = Recorder()

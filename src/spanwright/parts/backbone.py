@@ -54,9 +54,6 @@ def load_pretrained(
             output_loading_info=True,
             **loading_options(quantised),
         )
-        _check_complete(loading["missing_keys"], name)
-        backbone = _encoder(model)
-        check_backbone(backbone, name)
         pieces = _load_pieces(source, transformers)
     except (OSError, ValueError, ImportError) as error:
         reason = str(error).strip().splitlines()[0]
@@ -64,8 +61,12 @@ def load_pretrained(
             f"encoder {name!r} cannot be loaded: {reason} Expected one of {', '.join(pretrained.NAMES)}, "
             f"a folder with config.json, weights and tokenizer.json, or a Hugging Face id (needs network)"
         ) from None
+    _check_complete(loading["missing_keys"], name)
+    backbone = _encoder(model)
     if lora is not None:
         adapt(backbone, lora)
+    # After adapters, which also see to it that quantised weights can be computed with and still learn.
+    check_backbone(backbone, name)
     if checkpointing:
         _checkpoint_gradients(backbone)
     return _prepared(backbone), pieces

@@ -225,7 +225,7 @@ def test_two_processes_cannot_work_on_the_same_job(tmp_path: Path) -> None:
     job = make_job(tmp_path, write_inputs(tmp_path / "in"))
     with (
         job_folder.open_folder(tmp_path / "out", job.identity(), ".jsonl"),
-        pytest.raises(InputError, match="another process works on this job"),
+        pytest.raises(InputError, match="another process is at work in this folder"),
     ):
         run_job(job, tmp_path / "out", InlineEngine())
 

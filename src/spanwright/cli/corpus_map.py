@@ -19,6 +19,7 @@ from spanwright.corpora.files import write
 from spanwright.corpora.label_map import LabelMap, load_map, map_toml
 from spanwright.corpora.maps import map_names
 from spanwright.corpora.suggest_map import Suggestion, suggest_map, suggested_map
+from spanwright.corpora.whole_files import write_whole
 from spanwright.errors import InputError
 from spanwright.text import Document
 
@@ -74,7 +75,7 @@ def _suggest(
         types = sorted({entity.type for document in others for entity in document.entities})
         label_map = suggested_map(corpus, suggestions, types)
         comments = {(corpus, found.type): _comment(found) for found in suggestions}
-        out.write_text(map_toml(label_map, comments), encoding="utf-8")
+        write_whole(out, map_toml(label_map, comments))
     if as_json:
         typer.echo(json.dumps([asdict(found) for found in suggestions], indent=2, ensure_ascii=False))
     else:

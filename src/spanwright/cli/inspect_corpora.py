@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanwright.cli.reading import report
+from spanwright.corpora.whole_files import write_whole
 from spanwright.errors import InputError
 from spanwright.text import Document
 
@@ -56,7 +57,7 @@ def corpora_command(
     source = {"file": str(corpora), "split": split} if corpora is not None else None
     numbers = {"model": str(model), "gold": source, **inspection.to_dict()}
     path = out / "corpora.json"
-    path.write_text(json.dumps(numbers, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(numbers, indent=2, ensure_ascii=False) + "\n")
     written = [*draw_corpora(inspection, out), path]
     Console().print(_table(inspection))
     typer.echo(f"written to {out}: {', '.join(file.name for file in written)}", err=True)

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
+from spanwright.corpora.whole_files import write_whole
 from spanwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def spans_command(
     out.mkdir(parents=True, exist_ok=True)
     figures = {"model": str(model), "corpus": [str(path) for path in corpus], **inspection.to_dict()}
     path = out / "figures.json"
-    path.write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(figures, indent=2, ensure_ascii=False) + "\n")
     written = [*draw_inspection(inspection, out), path]
     Console().print(_table(inspection))
     typer.echo(f"written to {out}: {', '.join(file.name for file in written)}", err=True)

@@ -13,7 +13,8 @@ from spanwright.comparing.results import Outcome, Results, analyse, summarise
 from spanwright.comparing.runs import Run, RunsWatcher, perform, plan_runs
 from spanwright.comparing.table import heat_map_csv, markdown, mistakes_csv
 from spanwright.corpora.format import ReadingLog
-from spanwright.corpora.whole_files import whole_file
+from spanwright.corpora.locked_folders import locked_folder
+from spanwright.corpora.whole_files import whole_file, write_whole
 from spanwright.training.processes import refuse_several
 from spanwright.training.watcher import Silent, Watcher
 
@@ -47,8 +48,12 @@ def compare(plan: Plan, *, out: str | Path, watcher: ComparisonWatcher | None = 
     """
     refuse_several("compare")
     figure_class()
-    watcher = watcher or SilentComparison()
-    runs = plan_runs(plan, Path(out), watcher)
+    with locked_folder(Path(out)):
+        return _compared(plan, Path(out), watcher or SilentComparison())
+
+
+def _compared(plan: Plan, out: Path, watcher: ComparisonWatcher) -> Results:
+    runs = plan_runs(plan, out, watcher)
     outcomes: list[Outcome] = []
     for number, run in enumerate(runs, start=1):
         reused = run.finished
@@ -60,7 +65,7 @@ def compare(plan: Plan, *, out: str | Path, watcher: ComparisonWatcher | None = 
         outcomes.append(analyse(run, plan.heat_map_split))
         watcher.finished(run, outcomes[-1], reused=reused)
     results = summarise(plan, outcomes)
-    save(results, plan, Path(out))
+    save(results, plan, out)
     return results
 
 
@@ -82,5 +87,4 @@ def save(results: Results, plan: Plan, out: Path) -> None:
         with whole_file(out / f"plot-{name}.png") as path:
             draw_plot(plot, results, path, title=name)
     for name, text in pages.items():
-        with whole_file(out / name) as path:
-            path.write_text(text, encoding="utf-8")
+        write_whole(out / name, text)

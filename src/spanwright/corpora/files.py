@@ -241,5 +241,6 @@ def _write_folder(documents: Iterable[Document], folder: Path, format: Format) -
                     f"{folder / name}: two documents have the id {document.id!r}; legal are distinct ids"
                 )
             written.add(name)
-            with whole_file(folder / name) as partial:
+            # Not each of them synced, which would take longer than all the rest.
+            with whole_file(folder / name, durable=False) as partial:
                 partial.write_text(text, encoding="utf-8", newline="")

@@ -9,15 +9,29 @@ from pathlib import Path
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to, which takes its name when the block ends without an error."""
+def whole_file(path: Path, *, durable: bool = True) -> Iterator[Path]:
+    """A path beside `path` to write to, which takes its name when the block ends without an error.
+
+    What has the name is on the disk: no loss of power leaves a part of it there, or takes it away. Without
+    `durable` that is left to the system, which is much faster where thousands of small files are written.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial")
     try:
         yield partial
+        if durable:
+            sync(partial)
         partial.replace(path)
+        if durable:
+            sync(path.parent)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text to a file as a whole, or not at all."""
+    with whole_file(path) as partial:
+        partial.write_text(text, encoding="utf-8")
 
 
 def sync(path: Path) -> None:

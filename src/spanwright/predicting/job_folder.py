@@ -13,16 +13,15 @@ what has a record is never done again, and what has none is done from the start.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from spanwright.corpora.whole_files import sync, whole_file
+from spanwright.corpora.locked_folders import locked_folder
+from spanwright.corpora.whole_files import whole_file
 from spanwright.errors import InputError, SpanwrightError
 from spanwright.predicting.shard_tagging import Counts, ShardResult
 from spanwright.predicting.shards import Group, GroupEnd
@@ -54,26 +53,28 @@ class JobFolder:
 
     def keep_shard(self, result: ShardResult) -> None:
         """Write the file of a shard, and then its record."""
-        _write_durably(self.path / "shards" / f"part-{result.name}{self._suffix}", result.content)
+        _write(self.path / "shards" / f"part-{result.name}{self._suffix}", result.content)
         record = {"counts": asdict(result.counts), "problems": result.problems}
-        _write_durably(self._shard_records / f"{result.name}.json", _json(record))
+        _write(self._shard_records / f"{result.name}.json", _json(record))
 
     def keep_group(self, end: GroupEnd) -> None:
         """Note that all shards of a group are finished."""
         record = {"shards": len(end.sizes), "notes": end.notes}
-        _write_durably(self._group_records / f"{end.group}.json", _json(record))
+        _write(self._group_records / f"{end.group}.json", _json(record))
 
     def conclude(self, groups: Sequence[Group], lost: Mapping[str, int]) -> Counts:
         """Write problems and summary from the records; `lost` has the documents of each lost shard."""
         counts = Counts()
         problems = self.path / "problems.jsonl"
-        with _told_as_job_error(problems), whole_file(problems) as partial:
-            with partial.open("w", encoding="utf-8") as file:
-                for name in sorted(self.finished_shards() | lost.keys(), key=_order):
-                    found, lines = self._told(name, lost)
-                    counts += found
-                    file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-            sync(partial)
+        with (
+            _told_as_job_error(problems),
+            whole_file(problems) as partial,
+            partial.open("w", encoding="utf-8") as file,
+        ):
+            for name in sorted(self.finished_shards() | lost.keys(), key=_order):
+                found, lines = self._told(name, lost)
+                counts += found
+                file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         summary = {
             "inputs": sum(len(group.inputs) for group in groups),
             "documents": _documents(counts),
@@ -84,7 +85,7 @@ class JobFolder:
             "shards": len(self.finished_shards()),
             "lost_shards": sorted(lost, key=_order),
         }
-        _write_durably(self.path / "summary.json", _json(summary))
+        _write(self.path / "summary.json", _json(summary))
         return counts
 
     def _told(self, name: str, lost: Mapping[str, int]) -> tuple[Counts, Iterable[dict[str, Any]]]:
@@ -109,25 +110,11 @@ def open_folder(folder: Path, identity: Mapping[str, Any], suffix: str) -> Itera
     """The folder of a job for this process alone, made if there is none; that of another job is refused."""
     with _told_as_job_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder):
+    with locked_folder(folder):
         for leftover in folder.rglob(".*.partial"):
             leftover.unlink()
         _check_identity(folder, identity)
         yield JobFolder(folder, suffix)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other processes out; the lock ends with this process, however it ends."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InputError(f"{folder}: another process works on this job; wait for it or stop it") from None
-    else:
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _check_identity(folder: Path, identity: Mapping[str, Any]) -> None:
@@ -143,7 +130,7 @@ def _check_identity(folder: Path, identity: Mapping[str, Any]) -> None:
         return
     if any(folder.iterdir()):
         raise InputError(f"{folder}: a folder with other things in it; legal is a new one or that of the job")
-    _write_durably(path, _json(identity))
+    _write(path, _json(identity))
 
 
 def _differences(there: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
@@ -160,13 +147,9 @@ def _shown(value: Any) -> str:
     return "none" if value is None else f"{value!r:.80}"
 
 
-def _write_durably(path: Path, content: bytes) -> None:
-    """Write a file so that, once it is there, no loss of power takes it away."""
-    with _told_as_job_error(path):
-        with whole_file(path) as partial:
-            partial.write_bytes(content)
-            sync(partial)
-        sync(path.parent)
+def _write(path: Path, content: bytes) -> None:
+    with _told_as_job_error(path), whole_file(path) as partial:
+        partial.write_bytes(content)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,9 @@ from spanwright import artifact
 from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import Integers
 from spanwright.corpora import files
+from spanwright.corpora.locked_folders import locked_folder
 from spanwright.corpora.stored import DocumentView, StoredDocuments
+from spanwright.corpora.whole_files import write_whole
 from spanwright.errors import InputError
 from spanwright.evaluation import Comparison, Scores, collect_confidences, compare_documents, strict_scores
 from spanwright.predicting.tagger import Tagger
@@ -71,8 +73,9 @@ def train(
     sources = {"train": train, "dev": dev, "test": test}
     documents = {name: _documents(source, warnings) for name, source in sources.items()}
     folder = Path(out)
-    with joined_processes() as processes, flushed_denormals():
+    with joined_processes() as processes, flushed_denormals(), ExitStack() as held:
         processes.from_first(lambda: _check_folder(folder, resume))
+        processes.from_first(lambda: held.enter_context(locked_folder(folder)))
         setup = set_up(settings, documents["train"], documents["dev"], documents["test"])
         values = {**provenance(setup, documents), "processes": processes.count}
         check_same(processes, {key: values[key] for key in ("settings", "corpora")})
@@ -291,7 +294,7 @@ class _Run:
         confidence = confidence_facts(model, confidences)
         self._save_model(model, scores, confidence=confidence, pruning=pruning)
         summary = {name: entry.to_dict() for name, entry in scores.items()}
-        (self.folder / "scores.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+        write_whole(self.folder / "scores.json", json.dumps(summary, indent=2) + "\n")
         return scores
 
 
@@ -363,10 +366,7 @@ def _open_folder(folder: Path, values: dict[str, Any], resume: bool) -> None:
     """Write what identifies a run, or check that a resumed run is the same."""
     path = folder / "settings.json"
     if not resume:
-        folder.mkdir(parents=True, exist_ok=True)
-        partial = folder / ".settings.json.partial"
-        partial.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-        partial.replace(path)
+        write_whole(path, json.dumps(values, indent=2) + "\n")
         return
     old = json.loads(path.read_text(encoding="utf-8"))
     # Through the settings of this version, as an older one may have had fewer of them.

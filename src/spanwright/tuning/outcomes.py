@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from spanwright.corpora.whole_files import whole_file
+from spanwright.corpora.whole_files import write_whole
 from spanwright.settings import Settings
 from spanwright.tuning.toml_text import document_text, value_text
 
@@ -71,8 +71,7 @@ def read_outcomes(folder: Path) -> list[Outcome]:
 def write_outcomes(folder: Path, outcomes: Sequence[Outcome]) -> None:
     """Write `trials.jsonl`, a line per trial."""
     lines = "".join(json.dumps(asdict(outcome), ensure_ascii=False) + "\n" for outcome in outcomes)
-    with whole_file(folder / "trials.jsonl") as path:
-        path.write_text(lines, encoding="utf-8")
+    write_whole(folder / "trials.jsonl", lines)
 
 
 def write_recipe(folder: Path, settings: Settings, best: Outcome) -> None:
@@ -80,5 +79,4 @@ def write_recipe(folder: Path, settings: Settings, best: Outcome) -> None:
     head = f"# Trial {best.number}, with a dev F1 of {100 * (best.f1 or 0):.2f}. What was searched for:\n"
     chosen = "".join(f"#   {key} = {value_text(value)}\n" for key, value in best.settings.items())
     values = settings.model_dump(mode="json", exclude_none=True)
-    with whole_file(folder / "best.toml") as path:
-        path.write_text(f"{head}{chosen}\n{document_text(values)}", encoding="utf-8")
+    write_whole(folder / "best.toml", f"{head}{chosen}\n{document_text(values)}")

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 from spanwright.corpora.files import read
 from spanwright.corpora.format import ReadingLog
-from spanwright.corpora.whole_files import whole_file
+from spanwright.corpora.locked_folders import locked_folder
+from spanwright.corpora.whole_files import write_whole
 from spanwright.errors import DivergenceError, InputError, SettingsError
 from spanwright.evaluation import Scores
 from spanwright.text import Document
@@ -105,11 +106,12 @@ def tune(
     """
     refuse_several("tune")
     import_optuna()  # if it is missing, that is told before the corpora are read
-    search = _Search(plan, Path(out), watcher or SilentSearch())
     wanted = trials or plan.trials
-    while len(search.outcomes) < wanted and not search.hopeless:
-        search.attempt(wanted)
-    return search.result()
+    with locked_folder(Path(out)):
+        search = _Search(plan, Path(out), watcher or SilentSearch())
+        while len(search.outcomes) < wanted and not search.hopeless:
+            search.attempt(wanted)
+        return search.result()
 
 
 class _Search:
@@ -229,8 +231,7 @@ def _open_folder(folder: Path, values: dict[str, Any]) -> None:
     """Write what identifies a search, or check that it is the same."""
     path = folder / "plan.json"
     if not path.exists():
-        with whole_file(path) as partial:
-            partial.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+        write_whole(path, json.dumps(values, indent=2) + "\n")
         return
     old = json.loads(path.read_text(encoding="utf-8"))
     values = json.loads(json.dumps(values))

@@ -7,6 +7,7 @@ trials as one that was not.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,4 +125,4 @@ def _cut_torn_line(path: Path) -> None:
     if path.exists():
         whole, newline, torn = path.read_bytes().rpartition(b"\n")
         if torn:
-            path.write_bytes(whole + newline)
+            os.truncate(path, len(whole + newline))

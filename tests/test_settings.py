@@ -124,6 +124,16 @@ def test_a_recipe_file_that_is_not_there_is_refused() -> None:
             "the setting 'objective.weights.spans.end' is missing",
         ),
         ("training.epochs=0", "setting 'training.epochs' is 0: Input should be greater than or equal to 1"),
+        (
+            f"training.seed={2**64}",
+            f"setting 'training.seed' is {2**64}: Input should be less than {2**64}",
+        ),
+        (
+            "windows.overlap=129",
+            "windows.overlap is 129, but windows of 256 pieces can share at most 128 words: set "
+            "windows.overlap=128 or less, or raise windows.pieces",
+        ),
+        ("windows.pieces=40", "windows.overlap is 24, but windows of 40 pieces can share at most 20 words"),
         ("candidates.width_limit=0", "setting 'candidates.width_limit' is 0: Input should be greater than 0"),
         (
             "candidates.negatives=-1",
@@ -172,6 +182,11 @@ def test_all_that_users_write_is_checked_by_the_same_rules() -> None:
         and not model.__module__.startswith("spanwright.service")
     ]
     assert found == [Strict]
+
+
+def test_the_largest_seed_and_overlap_are_legal() -> None:
+    settings = load_settings("plain", [f"training.seed={2**64 - 1}", "windows.overlap=128"])
+    assert (settings.training.seed, settings.windows.overlap) == (2**64 - 1, 128)
 
 
 def test_every_wrong_setting_is_named_at_once() -> None:

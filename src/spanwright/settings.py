@@ -46,7 +46,7 @@ class WindowSettings(Strict):
     pieces: int = Field(default=256, ge=16)
     """Sub-word pieces of a window, with the special ones."""
     overlap: int = Field(default=24, ge=1)
-    """Words that neighbouring windows share; raised to the width limit where it is smaller."""
+    """Words that neighbouring windows share, at most half as many as pieces; raised to the width limit."""
     without_gold: Literal["keep", "drop"] = "keep"
     """Whether windows without an entity are trained on."""
 
@@ -66,7 +66,7 @@ class TrainingSettings(Strict):
     """How long and in which portions to train."""
 
     epochs: int = Field(default=10, ge=1)
-    seed: int = Field(default=1, ge=0)
+    seed: int = Field(default=1, ge=0, lt=2**64)
     batch_windows: int = Field(default=16, ge=1)
     """Windows of a batch."""
     batch_pieces: int = Field(default=512, ge=16)
@@ -180,6 +180,7 @@ class Settings(Strict):
         for name in ("span_vae", "cvae"):
             if not self.has_spans and getattr(self.auxiliaries, name) is not None:
                 raise ValueError(f"auxiliaries.{name} reads spans, but scorer.kind is 'none': there are none")
+        self._check_windows()
         self._check_representation()
         self._check_bottleneck()
         if scorer.kind == "bi-encoder":
@@ -189,6 +190,15 @@ class Settings(Strict):
                 f"labels.descriptions is given, but scorer.kind {scorer.kind!r} reads none; 'bi-encoder' does"
             )
         return self
+
+    def _check_windows(self) -> None:
+        # A word has at least one piece, and windows go on by at least half of their pieces.
+        pieces, overlap = self.windows.pieces, self.windows.overlap
+        if 2 * overlap > pieces:
+            raise ValueError(
+                f"windows.overlap is {overlap}, but windows of {pieces} pieces can share at most "
+                f"{pieces // 2} words: set windows.overlap={pieces // 2} or less, or raise windows.pieces"
+            )
 
     def _check_representation(self) -> None:
         if self.representation.kind == "span-transformer" and self.encoder.pooling == "ends":

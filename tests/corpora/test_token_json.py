@@ -186,7 +186,7 @@ def test_a_wrong_entity_is_rejected_alone(format: Format, keys: dict[str, Any], 
 
 def test_a_genia_mention_that_is_not_its_tokens_is_remarked_on() -> None:
     spaced = {"start": 1, "end": 3, "entity_type": "DNA", "text": "IL-4gene"}
-    other = {"start": 1, "end": 3, "entity_type": "DNA", "text": "IL-5 gene"}
+    other = {"start": 1, "end": 3, "entity_type": "RNA", "text": "IL-5 gene"}
     (document,), log = read(GENIA, changed(GENIA, entity_mentions=[spaced, other]))
     assert len(document.entities) == 2
     assert problems(log) == [

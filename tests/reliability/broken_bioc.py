@@ -60,6 +60,29 @@ BIOC_XML = {
 
 _SECOND = '"locations": [{"offset": 13, "length": 5}]'
 BIOC_JSON = {
+    "repeated key": Mutation(
+        '"id": "2"', '"id": "2", "id": "2"', 4, "the key 'id' stands twice", documents=1, gone_entities=2
+    ),
+    "repeated annotation": Mutation(
+        '{"id": "c"',
+        '{"id": "e", "infons": {"type": "Disease"}, "locations": [{"offset": 0, "length": 8}]}, {"id": "c"',
+        4,
+        "document '2': the entity 'Disease' at [0, 8): it stands in the document before",
+        gone_entities=-1,
+    ),
+    "blank type": Mutation(
+        '"c", "infons": {"type": "Disease"}', '"c", "infons": {"type": " "}', 4, "the type is ' '", entities=1
+    ),
+    "repeated key of the collection": Mutation(
+        '{"source": "made", ',
+        '{"source": "made", "source": "made", ',
+        1,
+        "the key 'source' stands twice",
+        documents=1,
+        gone_documents=2,
+        gone_entities=4,
+        touched="1 2 3",
+    ),
     "missing location": Mutation(_SECOND, '"locations": []', 4, "there is no location", entities=1),
     "bad offset": Mutation('"offset": 13', '"offset": "x"', 4, "'x'", entities=1),
     "offset outside": Mutation('"offset": 13', '"offset": 14', 4, "an end of at most 18", entities=1),

@@ -6,6 +6,26 @@ from mutation import Mutation
 
 _LAST = '"end": 18, "type": "Disease", "text": "fever"}'
 JSONL = {
+    "repeated key": Mutation(
+        '{"id": "2",',
+        '{"id": "2", "id": "9",',
+        2,
+        "the key 'id' stands twice",
+        documents=1,
+        entities=2,
+    ),
+    "repeated key of an entity": Mutation(
+        '"start": 13,', '"start": 0, "start": 13,', 2, "the key 'start' stands twice", documents=1, entities=2
+    ),
+    "repeated entity": Mutation(
+        '[{"start": 0, "end": 8, "type": "Disease"}, ',
+        '[{"start": 0, "end": 8, "type": "Disease"}, {"start": 0, "end": 8, "type": "Disease"}, ',
+        2,
+        "the entity 'Disease' at [0, 8): it stands in the document before",
+        gone_entities=-1,
+    ),
+    "empty type": Mutation('"type": "Disease", "text"', '"type": "", "text"', 2, "its type is blank"),
+    "blank type": Mutation('"type": "Disease", "text"', '"type": " ", "text"', 2, "its type is blank"),
     "bad JSON": Mutation('{"id": "2",', '{"id": "2"', 2, "not JSON", documents=1, gone_entities=2),
     "unquoted key": Mutation('"id": "2"', 'id: "2"', 2, "not JSON", documents=1, gone_entities=2),
     "NaN": Mutation("18", "NaN", 2, "NaN is no JSON number", documents=1, gone_entities=2),
@@ -77,6 +97,27 @@ JSONL = {
 }
 
 GENIA = {
+    "repeated key": Mutation(
+        '"sent_id": "2"',
+        '"sent_id": "2", "sent_id": "2"',
+        2,
+        "'sent_id' stands twice",
+        documents=1,
+        entities=2,
+    ),
+    "repeated entity": Mutation(
+        '{"start": 2, "end": 3, "entity_type": "Disease"',
+        '{"start": 0, "end": 1, "entity_type": "Disease"}, {"start": 2, "end": 3, "entity_type": "Disease"',
+        2,
+        "it stands in the document before",
+        gone_entities=-1,
+    ),
+    "blank type": Mutation(
+        '"entity_type": "Disease", "text": "fever"',
+        '"entity_type": " ", "text": "fever"',
+        2,
+        "its type is blank",
+    ),
     "token out of range": Mutation('"end": 3', '"end": 4', 2, "tokens [2, 4) is outside", entities=1),
     "negative token": Mutation('"start": 2', '"start": -1', 2, "tokens [-1, 3) is outside", entities=1),
     "end before start": Mutation('"end": 3', '"end": 1', 2, "tokens [2, 1) is outside", entities=1),
@@ -107,6 +148,18 @@ GENIA = {
 }
 
 SCIERC = {
+    "repeated key": Mutation(
+        '"ner": [[[0, 0, "Disease"]], ',
+        '"ner": [[], []], "ner": [[[0, 0, "Disease"]], ',
+        2,
+        "'ner' stands twice",
+        documents=1,
+        entities=2,
+    ),
+    "repeated entity": Mutation(
+        '[4, 4, "Disease"]', '[4, 4, "Disease"], [4, 4, "Disease"]', 2, "it stands in", gone_entities=-1
+    ),
+    "empty type": Mutation('[4, 4, "Disease"]', '[4, 4, ""]', 2, "its type is blank"),
     "token out of range": Mutation("[4, 4,", "[4, 5,", 2, "tokens [4, 6) is outside", entities=1),
     "last before first": Mutation("[4, 4,", "[4, 2,", 2, "tokens [4, 3) is outside", entities=1),
     "missing type": Mutation('[4, 4, "Disease"]', "[4, 4]", 2, "the entity [4, 4] was found", entities=1),
@@ -131,6 +184,10 @@ SCIERC = {
 }
 
 CONLL04 = {
+    "repeated key": Mutation(
+        '"orig_id": 2', '"orig_id": 2, "orig_id": 2', 3, "'orig_id' stands twice", documents=1, entities=2
+    ),
+    "blank type": Mutation('"O", "U-Disease"', '"O", "U- "', 3, "the tag 'U- ' has no type"),
     "missing tag": Mutation(', "O", "U-', ', "U-', 3, "4 tokens and 3 tags", documents=1, entities=2),
     "missing tags": Mutation(
         '"tags": ["B', '"labels": ["B', 3, "'tags' is None", documents=1, gone_entities=2

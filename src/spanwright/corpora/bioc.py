@@ -27,6 +27,7 @@ from spanwright.corpora.bioc_passages import Placement, Unit, objects, place
 from spanwright.corpora.bioc_writer import METADATA, record_of
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.ids import Ids
+from spanwright.corpora.odd_entities import remark_odd_entities
 from spanwright.corpora.records import Record, given_id, other_keys
 from spanwright.corpora.standoff import key, remark_other_mention
 from spanwright.errors import InputError
@@ -114,6 +115,7 @@ class Reader:
                 entities.append(entity)
                 table.setdefault(key(entity), []).append(kept(annotation))
         document = bare.with_entities(tuple(entities))
+        remark_odd_entities(entities, self._path, line, self._log, where=f"document {bare.id!r}")
         other = {name: value for name, value in other_keys(record, _KEYS).items() if value}
         other |= {"collection": dict(self.header)} if self.header else {}
         other |= {"passages": [each.kept() for each in placement.passages], "annotations": table}

@@ -87,7 +87,7 @@ def entity_of(annotation: Record, offsets: Offsets, shift: int) -> tuple[Entity,
     """
     infons = infons_of(annotation)
     type_ = infons.get("type")
-    if not isinstance(type_, str) or not type_:
+    if not isinstance(type_, str) or not type_.strip():
         raise InputError(f"the type is {type_!r:.80}; legal is one infon 'type' that is not empty")
     given = [_range(location, offsets, shift) for location in objects(annotation, "locations")]
     if not given:
@@ -158,7 +158,7 @@ def annotations_of(
     fresh = (str(number) for number in count() if str(number) not in used)
     waiting = {name: iter(group) for name, group in known.items()}
     for entity in document.entities:
-        if entity.type:
+        if entity.type.strip():
             own = next(waiting.get(key(entity), iter(())), {})
             yield entity, _annotation(document, entity, own if _tells(own, entity) else {"id": next(fresh)})
 

@@ -22,7 +22,9 @@ from spanwright.corpora.lines import Undecodable, read_lines, read_text, with_li
 from spanwright.corpora.records import (
     DECODER,
     Record,
+    RepeatedKeyError,
     checked_record,
+    decode_item,
     first_keys,
     json_lines,
     skip_space,
@@ -107,7 +109,7 @@ def _object_values(text: str, start: int, header: Record) -> Generator[Item, Non
     while is_member:
         key, position = member(text, position)
         if key == _DOCUMENT_KEY:
-            document, end = DECODER.raw_decode(text, start)
+            document, end = decode_item(text, start)
             yield start, end, document
             return end
         if key in _COLLECTION_KEYS:
@@ -115,6 +117,8 @@ def _object_values(text: str, start: int, header: Record) -> Generator[Item, Non
             header.clear()
             header |= {name: value for name, value in others.items() if value}
             position = yield from list_items(text, position)
+        elif key in others:
+            raise RepeatedKeyError(key)
         else:
             others[key], position = DECODER.raw_decode(text, position)
         position, is_member = step(text, position, "}")

@@ -94,7 +94,7 @@ def losses(document: Document) -> Iterator[str]:
     has_sentences = place(passages).sentences == document.sentences
     yield from given_borders(replace(document, sentences=None) if has_sentences else document)
     for entity in document.entities:
-        if not entity.type:
+        if not entity.type.strip():
             yield f"the type of {named(document, entity)}"
         elif concepts_of(new_infons(entity)) != entity.concepts:
             yield f"the concepts {list(entity.concepts)} of {named(document, entity)}"

@@ -17,10 +17,10 @@ from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
 from spanwright.corpora.lines import read_marked_text
 from spanwright.corpora.records import (
-    DECODER,
     Record,
     checked_record,
     checked_tokens,
+    decode_item,
     first_keys,
     given_id,
     metadata_losses,
@@ -81,7 +81,7 @@ def _items(text: str, path: Path, log: ReadingLog) -> Iterator[tuple[int, int, A
         if opening == "[" and text.startswith("]", position):
             break
         try:
-            value, end = DECODER.raw_decode(text, position)
+            value, end = decode_item(text, position)
         except (ValueError, RecursionError) as error:
             _reject_rest(text, position, f"not JSON ({error})", path, log)
             return
@@ -123,7 +123,7 @@ def _document(record: Record, ids: Ids, path: Path, line: int, log: ReadingLog) 
     for position in stray_starts(tags, runs):
         log.remark(path, line, f"document {id!r}: {stray_tag(tags[position], 'BILOU')}")
     for first, _, type_ in runs:
-        if not type_:
+        if not type_.strip():
             log.remark(path, line, f"document {id!r}: {untyped_tag(tags[first])}")
     text, words, sentences = joined([tokens] if tokens else [])
     entities = tuple(entity_of(run, words) for run in runs)

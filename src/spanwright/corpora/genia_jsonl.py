@@ -15,6 +15,7 @@ from typing import Any
 
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
+from spanwright.corpora.odd_entities import remark_odd_entities
 from spanwright.corpora.records import (
     Record,
     checked_list,
@@ -54,6 +55,7 @@ def read(path: Path, log: ReadingLog) -> Iterator[Document]:
             continue
         text, words, sentences = joined([tokens] if tokens else [])
         entities = tuple(_entities(text, words, mentions, path, line, log))
+        remark_odd_entities(entities, path, line, log)
         metadata = other_keys(record, _KEYS)
         yield Document(id, text, entities, words, sentences, generated_id=generated, metadata=metadata)
 

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from json import JSONDecodeError
 from typing import Any
 
-from spanwright.corpora.records import DECODER, skip_space
+from spanwright.corpora.records import DECODER, decode_item, skip_space
 
 Item = tuple[int, int, Any]
 """Start, end and value of a part of the text."""
@@ -19,7 +19,7 @@ def list_items(text: str, position: int) -> Generator[Item, None, int]:
     """Yield the items of the list at a position; returns the position behind it."""
     position, is_item = enter(text, position, "[")
     while is_item:
-        value, end = DECODER.raw_decode(text, position)
+        value, end = decode_item(text, position)
         yield position, end, value
         position, is_item = step(text, end, "]")
     return position

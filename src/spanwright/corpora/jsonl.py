@@ -16,6 +16,7 @@ from typing import Any
 
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
+from spanwright.corpora.odd_entities import remark_odd_entities
 from spanwright.corpora.records import (
     Record,
     first_keys,
@@ -132,6 +133,7 @@ def _with_entities(document: Document, values: list[Any], path: Path, line: int,
         # Seldom taken: one entity at a time, to find out which are outside the text.
         found = [each for each in found if _fits(each[0], document, path, line, log)]
         marked = document.with_entities(tuple(entity for entity, _ in found))
+    remark_odd_entities(marked.entities, path, line, log)
     for entity, value in found:
         _remark_oddities(marked, entity, value, path, line, log)
     return marked

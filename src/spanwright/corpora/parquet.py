@@ -30,6 +30,7 @@ from spanwright.corpora.arrow_tables import (
 )
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
+from spanwright.corpora.odd_entities import remark_odd_entities
 from spanwright.corpora.records import Record, parse_record, write_record
 from spanwright.corpora.standoff import named
 from spanwright.corpora.tagged_rows import TagColumns, read_tagged
@@ -106,8 +107,9 @@ def _read_own(table: Table, ids: Ids, log: ReadingLog) -> Iterator[Document]:
                 lost = len(record.get("entities") or ())
                 log.reject_document(table.path, row, str(error), entities=lost)
                 continue
-            entities = _entities(document, record.get("entities") or (), table.path, row, log)
-            yield document.with_entities(tuple(entities))
+            entities = tuple(_entities(document, record.get("entities") or (), table.path, row, log))
+            remark_odd_entities(entities, table.path, row, log)
+            yield document.with_entities(entities)
 
 
 def _typed(batch: Any, schema: Any, path: Path) -> Any:

@@ -44,7 +44,7 @@ def json_lines(
 def _object(text: str) -> Record:
     """The JSON object that a rejected line still is; an empty one if it is none."""
     try:
-        value = DECODER.decode(text)
+        value = _LENIENT_DECODER.decode(text)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -59,6 +59,8 @@ def parse_record(text: str) -> Record:
     """The JSON object that a text is; anything else is an `InputError` that says what was found."""
     try:
         value = DECODER.decode(text)
+    except RepeatedKeyError as error:
+        raise InputError(str(error)) from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON ({error}); legal is one object a line") from None
     return checked_record(value, escaped="\\u" in text)
@@ -66,6 +68,8 @@ def parse_record(text: str) -> Record:
 
 def checked_record(value: Any, *, escaped: bool) -> Record:
     """A JSON value, if it is an object without lone surrogates (which only escapes can bring in)."""
+    if isinstance(value, Ambiguous):
+        raise InputError(value.reason)
     if not isinstance(value, dict):
         raise InputError(f"a JSON {type(value).__name__} was found; legal is an object")
     if escaped:
@@ -86,7 +90,42 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
 
 
-DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+class RepeatedKeyError(ValueError):
+    """A JSON object has a key twice. The standard library would keep the last value and say nothing."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the key {key!r} stands twice in one object; expected is once")
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> Record:
+    """The object of some keys and values."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
+    return record
+
+
+DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_unambiguous)
+_LENIENT_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+"""Keeps the last of equal keys: good enough to tell what kind of record it is, and where it ends."""
+
+
+class Ambiguous(Record):
+    """A record that has, somewhere in it, an object with a key twice; the last values are in it."""
+
+    def __init__(self, values: Record, reason: str) -> None:
+        super().__init__(values)
+        self.reason = reason
+
+
+def decode_item(text: str, position: int) -> tuple[Any, int]:
+    """The JSON value at a position of a text, and its end; where it has a key twice, an `Ambiguous`."""
+    try:
+        return DECODER.raw_decode(text, position)
+    except RepeatedKeyError as error:
+        value, end = _LENIENT_DECODER.raw_decode(text, position)
+        return Ambiguous(value if isinstance(value, dict) else {}, str(error)), end
 
 
 def first_keys(head: str) -> frozenset[str]:
@@ -99,9 +138,9 @@ def first_keys(head: str) -> frozenset[str]:
     separator = "{"
     while head[position : position + 1] == separator:
         try:
-            key, position = DECODER.raw_decode(head, skip_space(head, position + 1))
+            key, position = _LENIENT_DECODER.raw_decode(head, skip_space(head, position + 1))
             keys.add(str(key))
-            _, position = DECODER.raw_decode(head, skip_space(head, skip_space(head, position) + 1))
+            _, position = _LENIENT_DECODER.raw_decode(head, skip_space(head, skip_space(head, position) + 1))
         except (ValueError, RecursionError):
             break
         position = skip_space(head, position)

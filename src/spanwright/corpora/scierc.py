@@ -17,6 +17,7 @@ from typing import Any
 
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
+from spanwright.corpora.odd_entities import remark_odd_entities
 from spanwright.corpora.records import (
     Record,
     checked_list,
@@ -58,11 +59,12 @@ def read(path: Path, log: ReadingLog) -> Iterator[Document]:
             if not tokens:
                 log.remark(path, line, f"sentence {number} has no tokens and is left out")
         text, words, borders = joined([tokens for tokens in sentences if tokens])
-        entities = _entities(marked, words, path, line, log)
+        entities = tuple(_entities(marked, words, path, line, log))
+        remark_odd_entities(entities, path, line, log)
         yield Document(
             id,
             text,
-            tuple(entities),
+            entities,
             words,
             borders,
             generated_id=generated,

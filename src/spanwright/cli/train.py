@@ -77,7 +77,8 @@ def train_command(
         splits |= stored
     else:
         for name, paths in (("train", train), ("dev", dev), ("test", test)):
-            found = read(*paths or (), format=format, options=parse_options(option or ()), strict=strict)
+            chosen = parse_options(option or ())
+            found = read(*paths or (), format=format, options=chosen, strict=strict, to_train=True)
             tell(found.log)
             splits[name] = found.documents
     settings = load_settings(recipe, [*named, *(changes or [])])

@@ -160,7 +160,7 @@ def _read_corpus(name: str, plan: CorpusPlan, watcher: RunsWatcher) -> CorpusDat
             splits[reading.split] += reading.documents
     else:
         for split in splits:
-            corpus = read(*getattr(plan, split), format=plan.format, options=plan.options)
+            corpus = read(*getattr(plan, split), format=plan.format, options=plan.options, to_train=True)
             watcher.read(name, split, corpus.log)
             splits[split] = _mapped(corpus.documents[: getattr(plan.documents, split)], name, plan.map)
     for split, documents in splits.items():

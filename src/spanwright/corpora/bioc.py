@@ -10,7 +10,8 @@ and written again, as far as the text and the entities are still the same.
 
 BC5CDR has annotations of their own for the parts of a composite mention (infon `CompositeRole` with the value
 IndividualMention). By default they are read as entities; the option `individual_mentions=drop` leaves them
-out, which gives the entities of the PubTator release. Offsets count characters; with `offsets=bytes`, bytes.
+out, which gives the entities of the PubTator release. Offsets count characters unless the option `offsets`
+tells something else: `utf-16` or `bytes`.
 
 Confidences of predicted entities have no place in the format and are not written.
 """
@@ -22,16 +23,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from spanwright.corpora.bioc_annotations import Offsets, entity_of, is_individual_mention, kept
-from spanwright.corpora.bioc_passages import Placement, Unit, objects, place
+from spanwright.corpora.bioc_annotations import entity_of, is_individual_mention, kept
+from spanwright.corpora.bioc_passages import Placement, Section, objects, place
 from spanwright.corpora.bioc_writer import METADATA, record_of
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.ids import Ids
 from spanwright.corpora.odd_entities import remark_odd_entities
+from spanwright.corpora.offsets import Offsets, Unit, offsets_in, unit_named
 from spanwright.corpora.records import Record, given_id, other_keys
 from spanwright.corpora.standoff import key, remark_other_mention
 from spanwright.errors import InputError
-from spanwright.text import Document, Entity, Range
+from spanwright.text import Document, Entity
 
 IndividualMentions = Literal["keep", "drop"]
 """What to do with the parts of composite mentions."""
@@ -52,7 +54,7 @@ def _choice(*legal: str) -> Callable[[str], str]:
 
 OPTIONS = {
     "individual_mentions": _choice(*get_args(IndividualMentions)),
-    "offsets": _choice(*get_args(Unit)),
+    "offsets": unit_named,
 }
 """What both formats leave to the user."""
 
@@ -75,10 +77,6 @@ class Reader:
         self._unit = offsets
         self._parts = 0
         """Individual mentions."""
-        self._marked = 0
-        """Entities of documents in which bytes and characters differ."""
-        self._displaced = 0
-        """Those of them whose mention is elsewhere."""
         self.header: Record = {}
         """What the file says of the whole collection: source, date, key and infons."""
 
@@ -102,15 +100,15 @@ class Reader:
         bare: Document,
         record: Record,
         placement: Placement,
-        annotations: list[tuple[Record, int]],
+        annotations: list[tuple[Record, Section]],
         line: int,
     ) -> Document:
         """The document with its entities, and with metadata where writing it would else lose something."""
-        offsets = Offsets.of(bare.text, self._unit)
+        offsets = offsets_in(bare.text, self._unit)
         entities: list[Entity] = []
         table: dict[str, list[Record]] = {}
-        for annotation, shift in annotations:
-            entity = self._entity(annotation, offsets, shift, bare, line)
+        for annotation, section in annotations:
+            entity = self._entity(annotation, offsets, section, bare, line)
             if entity is not None:
                 entities.append(entity)
                 table.setdefault(key(entity), []).append(kept(annotation))
@@ -123,7 +121,7 @@ class Reader:
         return document if not self.header and record_of(document) == record_of(full) else full
 
     def _entity(
-        self, annotation: Record, offsets: Offsets, shift: int, document: Document, line: int
+        self, annotation: Record, offsets: Offsets, section: Section, document: Document, line: int
     ) -> Entity | None:
         line = _line(annotation, line)
         where = f"document {document.id!r}, annotation {annotation.get('id')!r:.80}"
@@ -133,26 +131,23 @@ class Reader:
                 if self._mode == "drop":
                     self._log.entities_rejected += 1
                     return None
-            entity, given = entity_of(annotation, offsets, shift)
+            entity, given = entity_of(annotation, offsets, section.shift)
         except InputError as error:
             self._log.reject_entity(self._path, line, f"{where}: {error}")
             return None
         if given != list(entity.pieces):
             reason = f"the locations {given} overlap or are out of order; read as {list(entity.pieces)}"
             self._log.remark(self._path, line, f"{where}: {reason}")
-        self._check_mention(annotation.get("text"), entity, given, document, line, where)
-        return entity
-
-    def _check_mention(
-        self, mention: Any, entity: Entity, given: list[Range], document: Document, line: int, where: str
-    ) -> None:
-        differ = not document.text.isascii()
-        self._marked += differ
-        in_file_order = " ".join(document.text[start:end] for start, end in given)
-        if isinstance(mention, str) and mention != in_file_order:
-            self._displaced += differ
+        if isinstance(mention := annotation.get("text"), str):
             found = document.mention(entity)
-            remark_other_mention(entity, found, mention, self._path, line, self._log, where=where)
+            in_file_order = " ".join(document.text[start:end] for start, end in given)
+            mention = found if mention == in_file_order else mention
+            # In the section alone, as offsets of sections were taken at their word.
+            text, start = section.text, section.start
+            remark_other_mention(
+                entity, found, mention, self._path, line, self._log, where=where, text=text, text_start=start
+            )
+        return entity
 
     def finish(self) -> None:
         """Put into the log what concerns the file as a whole."""
@@ -162,11 +157,6 @@ class Reader:
                 f"{self._path}: {self._parts} annotations are parts of composite mentions (CompositeRole "
                 f"IndividualMention) and {what} individual_mentions=drop"
             )
-        if self._displaced * 10 > self._marked and self._unit == "characters":
-            self._log.notes.append(
-                f"{self._path}: {self._displaced} of {self._marked} mentions in texts beyond ASCII are not "
-                f"at their offsets; if the file counts bytes, read it with offsets=bytes"
-            )
 
 
 def _line(record: Record, default: int) -> int:
@@ -175,14 +165,14 @@ def _line(record: Record, default: int) -> int:
     return line if isinstance(line, int) else default
 
 
-def _annotations(record: Record, placement: Placement) -> Iterator[tuple[Record, int]]:
-    """The annotations of a document, and what to add to their offsets."""
+def _annotations(record: Record, placement: Placement) -> Iterator[tuple[Record, Section]]:
+    """The annotations of a document, and the section that each belongs to, which may be the whole text."""
     for passage in placement.passages:
         for section in (passage, *passage.sentences):
             for annotation in objects(section.record, "annotations"):
-                yield annotation, section.shift
+                yield annotation, section
     for annotation in objects(record, "annotations"):
-        yield annotation, 0
+        yield annotation, Section(record, 0, placement.text, 0, 0)
 
 
 def _count(value: Any) -> int:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from spanwright.corpora.bioc_passages import Unit, number, objects
+from spanwright.corpora.bioc_passages import number, objects
+from spanwright.corpora.offsets import Offsets
 from spanwright.corpora.pubtator_annotations import join_concepts, split_concepts
 from spanwright.corpora.records import Record, other_keys
 from spanwright.corpora.standoff import key
@@ -26,36 +26,6 @@ _CONCEPT_KEYS = frozenset(
     ("identifier", "identifiers", "mesh", "omim", "medic", "chebi", "umls", "cui", "tmvar", "ncbi gene")
 ) | {"ncbi gene identifier", "ncbi species", "ncbi taxonomy"}
 """Names of infons with concepts, in small letters; the first of an annotation counts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Offsets:
-    """Offsets of a file as positions in the text of a document."""
-
-    end: int
-    """The offset of the end of the text."""
-    positions: dict[int, int] | None
-    """By offset; None where offsets count characters."""
-
-    @classmethod
-    def of(cls, text: str, unit: Unit) -> Offsets:
-        """The offsets of a text that count characters, or bytes of UTF-8."""
-        if unit == "characters" or text.isascii():
-            return cls(len(text), None)
-        positions, offset = {0: 0}, 0
-        for position, character in enumerate(text, start=1):
-            offset += len(character.encode())
-            positions[offset] = position
-        return cls(offset, positions)
-
-    def range(self, offset: int, end: int) -> Range | None:
-        """The characters between two offsets; None if there are none, or if an offset is inside of one."""
-        if not 0 <= offset < end <= self.end:
-            return None
-        if self.positions is None:
-            return offset, end
-        first, last = self.positions.get(offset), self.positions.get(end)
-        return None if first is None or last is None else (first, last)
 
 
 def infons_of(record: Record) -> Record:

@@ -10,15 +10,13 @@ passage has a text, or sentences that have theirs, or both; then its own text is
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
+from spanwright.corpora.offsets import Unit, measure, offsets_in
 from spanwright.corpora.records import Record, other_keys
 from spanwright.corpora.standoff import whole_number
 from spanwright.errors import InputError
 from spanwright.text import Document, Range
-
-Unit = Literal["characters", "bytes"]
-"""What the offsets of a file count."""
 
 _KEYS = frozenset(("offset", "length", "line", "text", "sentences", "annotations"))
 _MOST_FILLING = 1_000_000
@@ -60,7 +58,7 @@ class Placement:
 
 
 def place(records: list[Record], unit: Unit = "characters") -> Placement:
-    """Build the text of passages whose offsets count characters, or bytes of UTF-8."""
+    """Build the text of passages whose offsets count a unit."""
     builder = _Builder(unit)
     passages = [builder.passage(record) for record in records]
     text = "".join(builder.parts)
@@ -105,7 +103,7 @@ class _Builder:
         section = Section(record, offset, text, self._length, self._size - offset)
         self.parts.append(text)
         self._length += len(text)
-        self._size += self._measure(text)
+        self._size += measure(text, self._unit)
         return section
 
     def _fill(self, gap: int, filler: str) -> None:
@@ -122,12 +120,10 @@ class _Builder:
         """A sentence of a passage that has a text of its own."""
         offset = _offset(record)
         before = max(0, offset - passage.offset)
-        if self._unit == "bytes":
-            before = len(passage.text.encode()[:before].decode(errors="ignore"))
+        positions = offsets_in(passage.text, self._unit).positions
+        if positions is not None:
+            before = max(position for given, position in positions.items() if given <= before)
         return Section(record, offset, _text(record), passage.start + before, passage.shift)
-
-    def _measure(self, text: str) -> int:
-        return len(text) if self._unit == "characters" or text.isascii() else len(text.encode())
 
 
 def _sentences(

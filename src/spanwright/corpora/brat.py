@@ -4,7 +4,8 @@
     N1	Reference T1 MESH:D010051	ovarian neoplasms
 
 `T` lines are the entities, in one or several pieces, and `N` lines give them concepts. The text is read with
-its line ends as they are, because offsets count them. All lines that are no entities are kept in
+its line ends as they are, because offsets count them; the option `offsets` tells what else they count where
+that is not characters: `utf-16` or `bytes`. All lines that are no entities are kept in
 `metadata["brat_lines"]`, and the ids that they use for entities in `metadata["brat_ids"]`, so that they can
 be written again.
 
@@ -35,6 +36,7 @@ from spanwright.corpora.brat_annotations import (
 from spanwright.corpora.file_names import file_name, id_of_file_name
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.lines import Undecodable, read_lines, read_text
+from spanwright.corpora.offsets import Unit, offsets_in, unit_named
 from spanwright.corpora.standoff import given_borders, is_column, key, named, remark_other_mention
 from spanwright.errors import InputError
 from spanwright.text import Document, Entity
@@ -50,7 +52,7 @@ def recognises(path: Path, head: str) -> bool:
     return path.suffix == ".ann" or (path.suffix == ".txt" and path.with_suffix(".ann").exists())
 
 
-def read(path: Path, log: ReadingLog) -> Iterator[Document]:
+def read(path: Path, log: ReadingLog, *, offsets: Unit = "characters") -> Iterator[Document]:
     """Yield the documents of a folder and the folders in it in the order of their names, or of one pair."""
     if not path.is_dir() and path.suffix not in (".txt", ".ann"):
         raise InputError(f"{path}: legal for BRAT are a folder, a .txt file or an .ann file")
@@ -59,7 +61,8 @@ def read(path: Path, log: ReadingLog) -> Iterator[Document]:
     if not stems:
         log.remark(path, 0, "no .txt or .ann file in this folder")
     for stem in stems:
-        document = _document(id_of_file_name(stem), folder / f"{stem}.txt", folder / f"{stem}.ann", log)
+        paths = folder / f"{stem}.txt", folder / f"{stem}.ann"
+        document = _document(id_of_file_name(stem), *paths, offsets, log)
         if document is not None:
             yield document
 
@@ -73,11 +76,13 @@ def _stems(folder: Path) -> set[str]:
     }
 
 
-def _document(id: str, text_path: Path, annotation_path: Path, log: ReadingLog) -> Document | None:
+def _document(
+    id: str, text_path: Path, annotation_path: Path, unit: Unit, log: ReadingLog
+) -> Document | None:
     text = read_text(text_path) if text_path.is_file() else None
     rows = list(read_lines(annotation_path)) if annotation_path.is_file() else []
     if isinstance(text, str):
-        return _annotated(Document(id, text), rows, annotation_path, log)
+        return _annotated(Document(id, text), rows, unit, annotation_path, log)
     lost = sum(_shown(line).startswith(ENTITY) for _, line in rows)
     if text is None:
         log.reject_document(annotation_path, 0, f"there is no text {text_path.name} to it", entities=lost)
@@ -91,7 +96,7 @@ def _shown(line: str | Undecodable) -> str:
 
 
 def _annotated(
-    document: Document, rows: list[tuple[int, str | Undecodable]], path: Path, log: ReadingLog
+    document: Document, rows: list[tuple[int, str | Undecodable]], unit: Unit, path: Path, log: ReadingLog
 ) -> Document:
     """The document with the annotations of a file."""
     entities: dict[int, tuple[str, Entity]] = {}
@@ -104,7 +109,7 @@ def _annotated(
         elif kind in OTHER_KINDS:
             others[number] = line
         elif kind == ENTITY:
-            entities |= _entity(line, number, document, path, log)
+            entities |= _entity(line, number, document, unit, path, log)
         elif line and not line.isspace():
             log.reject_entity(path, number, f"a line that begins with {kind!r}; legal are {_LEGAL_KINDS}")
     _remark_strays(entities, others, path, log)
@@ -112,15 +117,15 @@ def _annotated(
 
 
 def _entity(
-    line: str, number: int, document: Document, path: Path, log: ReadingLog
+    line: str, number: int, document: Document, unit: Unit, path: Path, log: ReadingLog
 ) -> dict[int, tuple[str, Entity]]:
     """The id and the entity of a `T` line under its number, or nothing and a rejection."""
-    parsed = parse_entity(line, document.text)
+    parsed = parse_entity(line, offsets_in(document.text, unit))
     if isinstance(parsed, str):
         log.reject_entity(path, number, parsed)
         return {}
     id, entity, given = parsed
-    remark_other_mention(entity, document.mention(entity), given, path, number, log)
+    remark_other_mention(entity, document.mention(entity), given, path, number, log, text=document.text)
     return {number: (id, entity)}
 
 
@@ -219,6 +224,7 @@ FORMAT = Format(
     suffixes=(".brat",),
     recognises=recognises,
     read=read,
+    options={"offsets": unit_named},
     serialise_folder=serialise_folder,
     compressible=False,
     losses=losses,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
+from spanwright.corpora.offsets import Offsets
 from spanwright.corpora.standoff import flat, is_column, whole_number
 from spanwright.text import Document, Entity, Range
 
@@ -19,7 +20,7 @@ _REFERENCE = re.compile(r"(?<=[ :])[TREAMN]\d+(?![^ ])")
 _NO_ONTOLOGY = "unknown:"
 
 
-def parse_entity(line: str, text: str) -> tuple[str, Entity, str] | str:
+def parse_entity(line: str, offsets: Offsets) -> tuple[str, Entity, str] | str:
     """Id, entity and given mention of a `T` line, or the reason why it marks no entity."""
     columns = line.split("\t", 2)
     if len(columns) < 3:
@@ -27,12 +28,13 @@ def parse_entity(line: str, text: str) -> tuple[str, Entity, str] | str:
             f"{len(columns)} tab-separated columns; legal are the id, the type with offsets, and the mention"
         )
     id, head, mention = columns
-    type_, _, offsets = head.partition(" ")
-    pieces = _pieces(offsets)
-    if not type_ or not pieces or pieces[-1][1] > len(text):
+    type_, _, borders = head.partition(" ")
+    given = _pieces(borders)
+    pieces = tuple(each for piece in given if (each := offsets.range(*piece)) is not None)
+    if not type_ or not pieces or len(pieces) < len(given):
         return (
             f"type and offsets are {head!r}; legal are a type and 'start end', or 'start end;start end' for "
-            f"pieces that do not overlap, with whole numbers 0 <= start < end <= {len(text)}"
+            f"pieces that do not overlap, with whole numbers 0 <= start < end <= {offsets.end}"
         )
     fragments = pieces if len(pieces) > 1 else ()
     return id, Entity(pieces[0][0], pieces[-1][1], type_, fragments=fragments), mention

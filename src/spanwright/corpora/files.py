@@ -26,6 +26,7 @@ from spanwright.corpora import (
 )
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.lines import read_head
+from spanwright.corpora.offsets import Mentions
 from spanwright.corpora.opening import bare_path, is_compressed
 from spanwright.corpora.whole_files import whole_file
 from spanwright.errors import InputError
@@ -66,16 +67,20 @@ def read(
     format: str | None = None,
     options: Mapping[str, str] | None = None,
     strict: bool = False,
+    to_train: bool = False,
 ) -> Corpus:
     """Read corpus files into memory.
 
     The format is recognised from each file unless given; `options` are choices of that format. What cannot
-    be read is in `log.problems`; with `strict`, the first of them is raised as an error.
+    be read is in `log.problems`; with `strict`, the first of them is raised as an error. With `to_train`, a
+    file whose offsets cannot be meant as they were read is refused: most of its mentions are elsewhere.
     """
     log = ReadingLog()
     documents = [document for path in paths for document in stream(path, log, format=format, options=options)]
     if strict and log.problems:
         raise InputError(f"{log.problems[0]} ({len(log.problems)} problems in all)")
+    if to_train and log.misplaced:
+        raise InputError(log.misplaced[0])
     return Corpus(documents, log)
 
 
@@ -93,9 +98,11 @@ def stream(
 
 
 def _accepted(path: Path, format: Format, options: dict[str, Any], log: ReadingLog) -> Iterator[Document]:
+    log.mentions = Mentions(options.get("offsets", "characters"))
     try:
         for document in format.read(path, log, **options):
             yield log.accept(document)
+        log.conclude(path)
     except IsADirectoryError:
         raise InputError(f"{path}: a folder, but the format {format.name!r} is one file") from None
 

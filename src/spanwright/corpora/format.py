@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from spanwright.corpora.offsets import Mentions
 from spanwright.text import Document
 
 
@@ -38,6 +39,10 @@ class ReadingLog:
     documents_rejected: int = 0
     entities_read: int = 0
     entities_rejected: int = 0
+    mentions: Mentions = field(default_factory=Mentions)
+    """Of the file that was read last, or is being read."""
+    misplaced: list[str] = field(default_factory=list)
+    """Files whose offsets cannot be meant as they were read, in the words of a note."""
 
     def remark(self, path: Path, line: int, reason: str) -> None:
         """Note a peculiarity of data that is kept."""
@@ -59,6 +64,12 @@ class ReadingLog:
         self.documents_read += 1
         self.entities_read += len(document.entities)
         return document
+
+    def conclude(self, path: Path) -> None:
+        """Judge the offsets of a file that has been read."""
+        if verdict := self.mentions.verdict():
+            self.misplaced.append(f"{path}: {verdict}")
+            self.notes.append(self.misplaced[-1])
 
 
 Reader = Callable[..., Iterator[Document]]

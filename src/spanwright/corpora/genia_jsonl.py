@@ -80,8 +80,9 @@ def _entities(
         entity = entity_of(run, words)
         given, found = str(mention.get("text", "")), text[entity.start : entity.end]
         # The given mention may be spaced as in the article, while tokens are always apart.
-        if given and "".join(given.split()) != "".join(found.split()):
-            remark_other_mention(entity, found, given, path, line, log)
+        if given:
+            is_same = "".join(given.split()) == "".join(found.split())
+            remark_other_mention(entity, found, found if is_same else given, path, line, log)
         yield entity
 
 

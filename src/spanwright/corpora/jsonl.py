@@ -2,9 +2,11 @@
 
     {"id": "17", "text": "Famotidine helps", "entities": [{"start": 0, "end": 10, "type": "Chemical"}]}
 
-Offsets count characters and are half open. Only `text` is needed. Entities may have `fragments`, `concepts`
-and a `confidence`; documents may have `words` and `sentences` (lists of [start, end]), `corpus`, `metadata`
-and `generated_id`. Other keys of a document are kept in its metadata.
+Offsets count characters and are half open; the option `offsets` tells what else they count in a file of
+another tool: `utf-16` or `bytes`. Only `text` is needed. Entities may have `fragments`, `concepts`, a
+`confidence` and their `text`, which is compared with what stands at their offsets; documents may have `words`
+and `sentences` (lists of [start, end]), `corpus`, `metadata` and `generated_id`. Other keys of a document are
+kept in its metadata.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
 from spanwright.corpora.odd_entities import remark_odd_entities
+from spanwright.corpora.offsets import Offsets, Unit, offsets_in, unit_named
 from spanwright.corpora.records import (
     Record,
     first_keys,
@@ -46,7 +49,7 @@ def recognises(path: Path, head: str) -> bool:
     return "text" in keys and keys.isdisjoint(_TOKEN_KEYS)
 
 
-def read(path: Path, log: ReadingLog) -> Iterator[Document]:
+def read(path: Path, log: ReadingLog, *, offsets: Unit = "characters") -> Iterator[Document]:
     """Yield the documents of a file, one a line; a wrong entity is rejected alone, a wrong document whole."""
     ids = Ids(path, log)
     extra: set[str] = set()
@@ -54,13 +57,13 @@ def read(path: Path, log: ReadingLog) -> Iterator[Document]:
         others = other_keys(record, _KEYS)
         extra.update(others)
         try:
-            document = _document(record, *ids.take(given_id(record, "id"), line))
+            document = _document(record, *ids.take(given_id(record, "id"), line), offsets)
         except InputError as error:
             log.reject_document(path, line, str(error), entities=_count(record))
             continue
         if twice := [key for key in others if document.metadata[key] is not others[key]]:
             log.remark(path, line, f"keys that are in 'metadata' too, which is kept: {', '.join(twice)}")
-        yield _with_entities(document, record.get("entities") or [], path, line, log)
+        yield _with_entities(document, record.get("entities") or [], offsets, path, line, log)
     if extra:
         log.notes.append(f"{path}: keys that are not read but kept as metadata: {', '.join(sorted(extra))}")
 
@@ -69,16 +72,17 @@ def _count(record: Record) -> int:
     return list_length(record.get("entities"))
 
 
-def _document(record: Record, id: str, generated: bool) -> Document:
+def _document(record: Record, id: str, generated: bool, unit: Unit = "characters") -> Document:
     """The document of a record without its entities."""
     text = _checked(record, "text", str, "a string")
+    offsets = offsets_in(text, unit)
     _checked(record, "entities", list, "a list", [])
     metadata = _checked(record, "metadata", dict, "an object", {})
     return Document(
         id,
         text,
-        words=_ranges(record, "words"),
-        sentences=_ranges(record, "sentences"),
+        words=_ranges(record, "words", offsets),
+        sentences=_ranges(record, "sentences", offsets),
         corpus=_checked(record, "corpus", str, "a string", None),
         generated_id=_checked(record, "generated_id", bool, "true or false", False) or generated,
         metadata=other_keys(record, _KEYS) | metadata,
@@ -88,7 +92,8 @@ def _document(record: Record, id: str, generated: bool) -> Document:
 def document_of(record: Record) -> Document:
     """The document of a record that `record_of` made."""
     document = _document(record, str(record["id"]), False)
-    return document.with_entities(tuple(map(_entity, record["entities"])))
+    offsets = offsets_in(document.text, "characters")
+    return document.with_entities(tuple(_entity(each, offsets) for each in record["entities"]))
 
 
 _REQUIRED = object()
@@ -108,7 +113,7 @@ def _checked(
     return value
 
 
-def _ranges(record: Record, key: str) -> tuple[Range, ...] | None:
+def _ranges(record: Record, key: str, offsets: Offsets) -> tuple[Range, ...] | None:
     value = record.get(key)
     if value is None:
         return None
@@ -116,15 +121,31 @@ def _ranges(record: Record, key: str) -> tuple[Range, ...] | None:
     for each in ranges:
         if not isinstance(each, list) or [type(border) for border in each] != [int, int]:
             raise InputError(f"{key!r} holds {each!r:.80}; legal are lists [start, end] of whole numbers")
-    return tuple((start, end) for start, end in ranges)
+    return _placed(tuple((start, end) for start, end in ranges), offsets)
 
 
-def _with_entities(document: Document, values: list[Any], path: Path, line: int, log: ReadingLog) -> Document:
+def _placed(ranges: tuple[Range, ...], offsets: Offsets) -> tuple[Range, ...]:
+    """Ranges in characters; where offsets do count characters they stay as they are, right or wrong."""
+    if offsets.positions is None:
+        return ranges
+    placed = tuple(each for start, end in ranges if (each := offsets.range(start, end)) is not None)
+    if len(placed) < len(ranges):
+        raise InputError(
+            f"{list(ranges)!r:.80} is not in the text or cuts a character; expected are offsets "
+            f"0 <= start < end <= {offsets.end}"
+        )
+    return placed
+
+
+def _with_entities(
+    document: Document, values: list[Any], unit: Unit, path: Path, line: int, log: ReadingLog
+) -> Document:
     """The document with those of its entities that are right."""
     found: list[tuple[Entity, Record]] = []
+    offsets = offsets_in(document.text, unit)
     for number, value in enumerate(values):
         try:
-            found.append((_entity(value), value))
+            found.append((_entity(value, offsets), value))
         except InputError as error:
             log.reject_entity(path, line, f"entity {number}: {error}")
     try:
@@ -135,7 +156,12 @@ def _with_entities(document: Document, values: list[Any], path: Path, line: int,
         marked = document.with_entities(tuple(entity for entity, _ in found))
     remark_odd_entities(marked.entities, path, line, log)
     for entity, value in found:
-        _remark_oddities(marked, entity, value, path, line, log)
+        if "text" in value:
+            remark_other_mention(
+                entity, document.mention(entity), value["text"], path, line, log, text=document.text
+            )
+        if extra := other_keys(value, _ENTITY_KEYS):
+            log.remark(path, line, f"an entity has keys that are not read: {', '.join(sorted(extra))}")
     return marked
 
 
@@ -148,16 +174,7 @@ def _fits(entity: Entity, document: Document, path: Path, line: int, log: Readin
     return True
 
 
-def _remark_oddities(
-    document: Document, entity: Entity, value: Record, path: Path, line: int, log: ReadingLog
-) -> None:
-    if "text" in value:
-        remark_other_mention(entity, document.mention(entity), value["text"], path, line, log)
-    if extra := other_keys(value, _ENTITY_KEYS):
-        log.remark(path, line, f"an entity has keys that are not read: {', '.join(sorted(extra))}")
-
-
-def _entity(value: Any) -> Entity:
+def _entity(value: Any, offsets: Offsets) -> Entity:
     if not isinstance(value, dict):
         raise InputError(f"{value!r:.80} was found; legal is an object")
     concepts = _checked(value, "concepts", list, "a list of strings", [])
@@ -166,11 +183,14 @@ def _entity(value: Any) -> Entity:
         raise InputError(f"'concepts' is {concepts!r:.80}; legal is a list of strings")
     if isinstance(confidence, bool) or (confidence is not None and not abs(confidence) <= _LARGEST):
         raise InputError(f"'confidence' is {confidence!r:.80}; legal is a finite number")
+    borders = _whole_number(value, "start"), _whole_number(value, "end")
+    type_ = _checked(value, "type", str, "a string")
+    ((start, end),) = _placed((borders,), offsets)
     return Entity(
-        _whole_number(value, "start"),
-        _whole_number(value, "end"),
-        _checked(value, "type", str, "a string"),
-        fragments=_ranges(value, "fragments") or (),
+        start,
+        end,
+        type_,
+        fragments=_ranges(value, "fragments", offsets) or (),
         concepts=tuple(concepts),
         confidence=confidence,
     )
@@ -218,5 +238,6 @@ FORMAT = Format(
     suffixes=(_SUFFIX,),
     recognises=recognises,
     read=read,
+    options={"offsets": unit_named},
     serialise=serialise,
 )

@@ -7,7 +7,8 @@
 The text of a document is the title, a line break and the abstract, so that the offsets of the file hold as
 they are; with an empty abstract it is the title alone. Relation lines (`CID` and those of BioRED) are kept
 in `metadata["relations"]`, columns that `Entity` has no place for in `metadata["pubtator_columns"]`, and the
-id of a block that repeats an earlier one in `metadata["given_id"]`.
+id of a block that repeats an earlier one in `metadata["given_id"]`. The option `offsets` tells what offsets
+count where that is not characters: `utf-16` or `bytes`.
 
 Confidences of predicted entities have no place in the format and are not written.
 """
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
 from spanwright.corpora.lines import Undecodable, read_lines
+from spanwright.corpora.offsets import Unit, offsets_in, unit_named
 from spanwright.corpora.pubtator_annotations import (
     columns_of,
     entity_of,
@@ -62,7 +64,7 @@ def recognises(path: Path, head: str) -> bool:
     return _TEXT_LINE.match(head.lstrip("\n")) is not None
 
 
-def read(path: Path, log: ReadingLog) -> Iterator[Document]:
+def read(path: Path, log: ReadingLog, *, offsets: Unit = "characters") -> Iterator[Document]:
     """Yield the documents of a file, one for each block."""
     ids = Ids(path, log)
     for text_lines, rows in _blocks(path):
@@ -72,7 +74,7 @@ def read(path: Path, log: ReadingLog) -> Iterator[Document]:
             continue
         number, given = text_lines[0].number, text_lines[0].id
         text = _joined(*(str(line.text) for line in text_lines))
-        entities, metadata = _annotations(rows, given, text, path, log)
+        entities, metadata = _annotations(rows, given, text, offsets, path, log)
         id, _ = ids.take(given, number)
         if id != given:
             metadata["given_id"] = given
@@ -117,7 +119,7 @@ def _is_annotation(row: _Row) -> bool:
 
 
 def _annotations(
-    rows: list[_Row], given: str, text: str, path: Path, log: ReadingLog
+    rows: list[_Row], given: str, text: str, unit: Unit, path: Path, log: ReadingLog
 ) -> tuple[list[Entity], dict[str, Any]]:
     """The entities of a block, and the metadata with its relations and extra columns."""
     entities: list[Entity] = []
@@ -130,7 +132,7 @@ def _annotations(
             note(path, number, line.reason)
         elif columns[0] == given and is_relation(columns, text):
             relations.append((number, columns[1:]))
-        elif isinstance(entity := entity_of(columns, given, text), str):
+        elif isinstance(entity := entity_of(columns, given, offsets_in(text, unit)), str):
             log.reject_entity(path, number, entity)
         else:
             entities.append(entity)
@@ -139,8 +141,8 @@ def _annotations(
                     f"{len(columns)} tab-separated columns; legal are at most {_MOST_COLUMNS}; all are kept"
                 )
                 log.remark(path, number, reason)
-            if columns[3] != (found := text[entity.start : entity.end]):
-                remark_other_mention(entity, found, columns[3], path, number, log)
+            found = text[entity.start : entity.end]
+            remark_other_mention(entity, found, columns[3], path, number, log, text=text)
             if columns[5:] != [*entity.concepts] and (other := other_columns(columns, entity)):
                 extra[key(entity)] = other
     _remark_unknown_concepts(relations, entities, path, log)
@@ -216,6 +218,7 @@ FORMAT = Format(
     suffixes=(".pubtator", ".pubtator.txt"),
     recognises=recognises,
     read=read,
+    options={"offsets": unit_named},
     serialise=serialise,
     losses=losses,
 )

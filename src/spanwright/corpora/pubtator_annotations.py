@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from spanwright.corpora.offsets import Offsets
 from spanwright.corpora.standoff import flat, is_column, key, whole_number
 from spanwright.text import Document, Entity
 
@@ -17,21 +18,22 @@ _VARIANT = re.compile(r"[a-z]\|[A-Za-z]+\|")
 _NO_CONCEPT = frozenset(("", "-", "-1"))
 
 
-def entity_of(columns: list[str], id: str, text: str) -> Entity | str:
+def entity_of(columns: list[str], id: str, offsets: Offsets) -> Entity | str:
     """The entity that an annotation of the block `id` marks, or the reason why it marks none."""
     if len(columns) < 5:
         return f"{len(columns)} tab-separated columns; legal are id, start, end, mention, type and concepts"
     if columns[0] != id:
         return f"an annotation of {columns[0]!r} in the block of {id!r}"
     start, end = whole_number(columns[1]), whole_number(columns[2])
-    if start is None or end is None or not start < end <= len(text):
+    range_ = None if start is None or end is None else offsets.range(start, end)
+    if range_ is None:
         return (
             f"the offsets of {columns[3]!r} are {columns[1]!r} and {columns[2]!r}; "
-            f"legal are whole numbers 0 <= start < end <= {len(text)}"
+            f"legal are whole numbers 0 <= start < end <= {offsets.end}"
         )
     if not columns[4]:
         return f"{columns[3]!r} at [{start}, {end}) has no type"
-    return Entity(start, end, columns[4], concepts=split_concepts(columns[5]) if len(columns) > 5 else ())
+    return Entity(*range_, columns[4], concepts=split_concepts(columns[5]) if len(columns) > 5 else ())
 
 
 def is_relation(columns: list[str], text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from spanwright.corpora.format import ReadingLog
 from spanwright.text import Document, Entity
@@ -36,13 +37,29 @@ def key(entity: Entity) -> str:
 
 
 def remark_other_mention(
-    entity: Entity, found: str, given: str, path: Path, line: int, log: ReadingLog, *, where: str = ""
+    entity: Entity,
+    found: str,
+    given: Any,
+    path: Path,
+    line: int,
+    log: ReadingLog,
+    *,
+    where: str = "",
+    text: str | None = None,
+    text_start: int = 0,
 ) -> None:
     """Note when the mention that a line gives is not what was found at its offsets.
 
-    `where` names the document and the annotation in formats that may be all on one line.
+    All mentions go through here, also those that are right, so that the log can judge the file as a whole.
+    `where` names the document and the annotation in formats that may be all on one line. In formats whose
+    offsets may count something else than characters, `text` is what they count in: the document, or a part of
+    it that begins at `text_start`.
     """
-    if given not in (found, flat(found)):
+    is_there = given in (found, flat(found))
+    if isinstance(given, str) and given.strip():
+        pieces = [(start - text_start, end - text_start) for start, end in entity.pieces]
+        log.mentions.count(given, is_there, pieces, text)
+    if not is_there:
         log.remark(
             path,
             line,

@@ -107,7 +107,7 @@ def read_splits(file: CorporaFile, *, strict: bool = False) -> Iterator[SplitRea
     for name, files in file.corpora.items():
         for split in SPLITS:
             if paths := getattr(files, split):
-                found = read(*paths, format=files.format, options=files.options, strict=strict)
+                found = read(*paths, format=files.format, options=files.options, strict=strict, to_train=True)
                 chosen = found.documents[: getattr(files.documents, split)]
                 if not chosen:
                     raise InputError(f"corpus {name!r}: its {split} files have no document that can be read")

@@ -345,7 +345,7 @@ def _documents(source: Source, warnings: list[str]) -> Sequence[Document]:
         if isinstance(item, Document):
             documents.append(item)
             continue
-        corpus = files.read(item)
+        corpus = files.read(item, to_train=True)
         documents += corpus.documents
         if problems := corpus.log.problems:
             warnings.append(f"{item}: {len(problems)} problems in reading, the first: {problems[0]}")

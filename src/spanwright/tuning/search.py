@@ -211,7 +211,7 @@ def _documents(plan: TuningPlan, watcher: TrialWatcher) -> dict[str, list[Docume
         ("train", plan.train, plan.documents.train),
         ("dev", plan.dev, plan.documents.dev),
     ):
-        found = read(*paths or (), format=plan.format, options=plan.options)
+        found = read(*paths or (), format=plan.format, options=plan.options, to_train=True)
         watcher.read(split, found.log)
         splits[split] = found.documents[:limit]
     return splits

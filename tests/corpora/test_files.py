@@ -103,9 +103,9 @@ def test_an_unknown_option_is_refused_with_the_legal_ones(tmp_path: Path) -> Non
 
 
 def test_an_option_of_a_format_without_options_is_refused(tmp_path: Path) -> None:
-    write([GENE], tmp_path / "corpus.jsonl")
-    with pytest.raises(InputError, match="'jsonl' has no option 'scheme'; legal are: none"):
-        read(tmp_path / "corpus.jsonl", options={"scheme": "IOB2"})
+    write([GENE], tmp_path / "corpus.json", format="scierc")
+    with pytest.raises(InputError, match="'scierc' has no option 'scheme'; legal are: none"):
+        read(tmp_path / "corpus.json", options={"scheme": "IOB2"})
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from glob import has_magic
+from glob import glob, has_magic
 from pathlib import Path
 
+from spanwright.corpora.files import FORMATS
+from spanwright.corpora.visible_files import visible
 from spanwright.errors import InputError
 
 STANDARD_STREAM = "-"
@@ -12,7 +14,7 @@ STANDARD_STREAM = "-"
 
 def expand(inputs: list[str]) -> list[Path]:
     """Input paths with globs expanded; a folder that is no corpus itself stands for its files."""
-    return [file for item in inputs for match in _matches(Path(item)) for file in _files(match)]
+    return [file for item in inputs for match in _matches(Path(item)) for file in _found(match)]
 
 
 def _matches(path: Path) -> list[Path]:
@@ -21,16 +23,22 @@ def _matches(path: Path) -> list[Path]:
         return [path]
     if not has_magic(str(path)):
         raise InputError(f"{path}: no such file or folder")
-    matches = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+    found = glob(str(path), recursive=True)  # noqa: PTH207 - leaves out what is hidden, as shells do
+    matches = sorted(map(Path, found))
     if not matches:
         raise InputError(f"{path}: no file matches")
     return matches
 
 
-def _files(path: Path) -> list[Path]:
-    if not path.is_dir() or any(path.rglob("*.ann")):
-        return [path]
-    files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+def _found(path: Path) -> list[Path]:
+    files = _files(path)
     if not files:
         raise InputError(f"{path}: the folder has no file")
     return files
+
+
+def _files(path: Path) -> list[Path]:
+    """The path if it is a file or a corpus as a whole, else what is in the folder, without what is hidden."""
+    if not path.is_dir() or any(format.is_whole(path) for format in FORMATS.values()):
+        return [path]
+    return [file for child in visible(path.iterdir()) for file in _files(child)]

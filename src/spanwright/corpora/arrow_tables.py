@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from spanwright.corpora.visible_files import visible
 from spanwright.errors import InputError, MissingExtraError
 
 _BATCH_ROWS = 1000
@@ -100,9 +101,14 @@ def looks_like_tables(path: Path, head: str) -> bool:
     """Whether a folder holds tables, or a file begins like one."""
     if not path.is_dir():
         return head.startswith((_PARQUET, _ARROW_FILE)) or path.suffix.lower() == ".arrow"
-    if (path / "dataset_dict.json").is_file() or any(path.glob("*.parquet")):
+    return is_saved_data_set(path) or bool(visible(path.glob("*.parquet")))
+
+
+def is_saved_data_set(folder: Path) -> bool:
+    """Whether the library `datasets` saved a folder: one split, or several with a folder each."""
+    if (folder / "dataset_dict.json").is_file():
         return True
-    return (path / "state.json").is_file() and any(path.glob("*.arrow"))
+    return (folder / "state.json").is_file() and bool(visible(folder.glob("*.arrow")))
 
 
 def table_files(path: Path) -> list[Path]:
@@ -112,7 +118,7 @@ def table_files(path: Path) -> list[Path]:
     if (path / "dataset_dict.json").is_file():
         splits = sorted(each.parent.name for each in path.glob("*/state.json"))
         raise InputError(f"{path}: a folder of splits; name one of them: {', '.join(splits)}")
-    files = _saved_files(path) or sorted(path.glob("*.parquet"))
+    files = _saved_files(path) or visible(path.glob("*.parquet"))
     if not files:
         raise InputError(f"{path}: no Parquet file in this folder, and no data set that was saved")
     splits = sorted({match[1] for file in files if (match := _SHARD.fullmatch(file.name))})

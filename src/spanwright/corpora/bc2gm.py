@@ -28,6 +28,7 @@ from spanwright.corpora.ids import Ids
 from spanwright.corpora.lines import Undecodable, read_lines
 from spanwright.corpora.standoff import flat, given_borders, named, remark_other_mention, whole_number
 from spanwright.corpora.tokens import border_losses
+from spanwright.corpora.visible_files import visible
 from spanwright.corpora.whole_files import whole_file
 from spanwright.errors import InputError
 from spanwright.text import Document, Entity
@@ -58,7 +59,7 @@ _Rows = dict[str, list[_Row]]
 def recognises(path: Path, head: str) -> bool:
     """An `.in` file whose first line has an id and a text, or a folder with one and its offsets."""
     if path.is_dir():
-        return (path / _GENES).is_file() and any(path.glob(f"*{_SUFFIX}"))
+        return (path / _GENES).is_file() and bool(visible(path.glob(f"*{_SUFFIX}")))
     return path.suffix.lower() == _SUFFIX and _FIRST_LINE.match(head) is not None
 
 
@@ -91,7 +92,7 @@ def _sentence_file(path: Path) -> Path:
     """The `.in` file that a path means."""
     if not path.is_dir():
         return path
-    found = sorted(path.glob(f"*{_SUFFIX}"))
+    found = visible(path.glob(f"*{_SUFFIX}"))
     if len(found) != 1:
         names = ", ".join(file.name for file in found) or "none"
         raise InputError(f"{path}: one {_SUFFIX} file is legal in a folder, found {names}; name the file")
@@ -246,5 +247,6 @@ FORMAT = Format(
     read=read,
     options={"eval": Path, "alternatives": Path},
     write=write,
+    is_whole=lambda folder: recognises(folder, ""),
     losses=losses,
 )

@@ -38,6 +38,7 @@ from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.lines import Undecodable, read_lines, read_text
 from spanwright.corpora.offsets import Unit, offsets_in, unit_named
 from spanwright.corpora.standoff import given_borders, is_column, key, named, remark_other_mention
+from spanwright.corpora.visible_files import visible_files
 from spanwright.errors import InputError
 from spanwright.text import Document, Entity
 
@@ -50,6 +51,11 @@ def recognises(path: Path, head: str) -> bool:
     if path.is_dir():
         return bool(_stems(path))
     return path.suffix == ".ann" or (path.suffix == ".txt" and path.with_suffix(".ann").exists())
+
+
+def has_annotations(folder: Path) -> bool:
+    """Whether texts of a folder belong to annotations."""
+    return any(file.suffix == ".ann" for file in visible_files(folder))
 
 
 def read(path: Path, log: ReadingLog, *, offsets: Unit = "characters") -> Iterator[Document]:
@@ -71,8 +77,8 @@ def _stems(folder: Path) -> set[str]:
     """Paths of texts and annotations, relative to a folder and without their ending."""
     return {
         file.relative_to(folder).as_posix().removesuffix(file.suffix)
-        for file in folder.rglob("*")
-        if file.suffix in (".txt", ".ann") and file.is_file()
+        for file in visible_files(folder)
+        if file.suffix in (".txt", ".ann")
     }
 
 
@@ -227,5 +233,6 @@ FORMAT = Format(
     options={"offsets": unit_named},
     serialise_folder=serialise_folder,
     compressible=False,
+    is_whole=has_annotations,
     losses=losses,
 )

@@ -73,7 +73,7 @@ def read(
 
     The format is recognised from each file unless given; `options` are choices of that format. What cannot
     be read is in `log.problems`; with `strict`, the first of them is raised as an error. With `to_train`, a
-    file whose offsets cannot be meant as they were read is refused: most of its mentions are elsewhere.
+    file is refused if most of the mentions that it gives are not what stands at their offsets.
     """
     log = ReadingLog()
     documents = [document for path in paths for document in stream(path, log, format=format, options=options)]

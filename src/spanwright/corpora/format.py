@@ -42,7 +42,7 @@ class ReadingLog:
     mentions: Mentions = field(default_factory=Mentions)
     """Of the file that was read last, or is being read."""
     misplaced: list[str] = field(default_factory=list)
-    """Files whose offsets cannot be meant as they were read, in the words of a note."""
+    """Files most of whose mentions are not at their offsets, in the words of a note."""
 
     def remark(self, path: Path, line: int, reason: str) -> None:
         """Note a peculiarity of data that is kept."""
@@ -68,8 +68,8 @@ class ReadingLog:
     def conclude(self, path: Path) -> None:
         """Judge the offsets of a file that has been read."""
         if verdict := self.mentions.verdict():
-            self.misplaced.append(f"{path}: {verdict}")
-            self.notes.append(self.misplaced[-1])
+            self.notes.append(f"{path}: {verdict}")
+            self.misplaced += self.notes[-1:] if self.mentions.most_are_displaced else []
 
 
 Reader = Callable[..., Iterator[Document]]
@@ -102,6 +102,8 @@ class Format:
     """Writes a path by itself, where a format is no stream of text: binary files, and several in one."""
     compressible: bool = True
     """Whether it can be read compressed: not where files are read in jumps, or several belong together."""
+    is_whole: Callable[[Path], bool] = lambda folder: False
+    """Is a folder a corpus of this format whose files cannot be read one by one?"""
     losses: Callable[..., Iterator[str]] = lambda document: iter(())
     """One line for each thing of a document that the format cannot express, naming the entity.
 

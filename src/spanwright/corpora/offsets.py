@@ -110,8 +110,13 @@ class Mentions:
                 self.telling[unit] += 1
                 self.fitting[unit] += not is_there and _is_at(given, pieces, text, unit)
 
+    @property
+    def most_are_displaced(self) -> bool:
+        """Whether the file is of no use as it was read."""
+        return 2 * self.displaced > self.compared
+
     def verdict(self) -> str:
-        """Why the offsets of the file cannot be meant as they were read; '' if they can."""
+        """What seems to be wrong with the offsets of the file; '' if nothing does."""
         wrong = f"{self.displaced} of {self.compared} mentions are not what stands at their offsets"
         for unit in sorted(_WIDE, key=lambda each: self.fitting[each], reverse=True):
             if 2 * self.fitting[unit] > self.telling[unit]:
@@ -119,7 +124,7 @@ class Mentions:
                     f"{wrong}, and {self.fitting[unit]} of these are if offsets count {UNITS[unit]}: "
                     f"read it with the option offsets={unit} (--option offsets={unit})"
                 )
-        if 2 * self.displaced > self.compared:
+        if self.most_are_displaced:
             return f"{wrong}; expected are offsets that count {UNITS['characters']} of the text as it is"
         return ""
 

@@ -23,6 +23,7 @@ from typing import Any
 from spanwright.corpora.arrow_tables import (
     Table,
     import_pyarrow,
+    is_saved_data_set,
     label_names,
     looks_like_tables,
     open_table,
@@ -246,5 +247,6 @@ FORMAT = Format(
     options={"tokens": str, "tags": str, "names": str},
     write=write,
     compressible=False,
+    is_whole=is_saved_data_set,
     losses=losses,
 )

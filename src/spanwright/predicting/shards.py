@@ -15,6 +15,7 @@ from pathlib import Path
 from spanwright.corpora.files import stream
 from spanwright.corpora.format import Problem, ReadingLog
 from spanwright.corpora.opening import bytes_read
+from spanwright.corpora.visible_files import visible_files
 from spanwright.errors import InputError, MissingExtraError
 from spanwright.text import Document
 
@@ -100,7 +101,7 @@ def list_inputs(paths: Iterable[Path]) -> tuple[Input, ...]:
 def _size(path: Path) -> int:
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
-    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    files = visible_files(path) if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files)
 
 

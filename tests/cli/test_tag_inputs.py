@@ -1,0 +1,94 @@
+"""What the inputs of `spanwright tag` stand for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spanwright.cli.tag_inputs import expand
+from spanwright.corpora.files import read, write
+from spanwright.errors import InputError
+from spanwright.predicting.shards import list_inputs
+from spanwright.text import Document, Entity
+
+GENE = Document("S1", "the p53 gene", (Entity(4, 7, "GENE"),))
+
+
+def names(folder: Path) -> list[str]:
+    """What a folder stands for, relative to it."""
+    return [str(path.relative_to(folder)) for path in expand([str(folder)])]
+
+
+def put(*paths: Path, content: str = "A text.") -> None:
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+
+
+def test_a_folder_stands_for_its_files_in_order(tmp_path: Path) -> None:
+    put(tmp_path / "b.txt", tmp_path / "a" / "c.txt", tmp_path / "a.jsonl")
+    assert names(tmp_path) == ["a/c.txt", "a.jsonl", "b.txt"]
+
+
+def test_a_bc2gm_folder_is_one_input(tmp_path: Path) -> None:
+    write([GENE], tmp_path / "test.bc2gm")
+    assert names(tmp_path) == ["test.bc2gm"]
+    assert names(tmp_path / "test.bc2gm") == ["."]
+    assert [document.text for document in read(*expand([str(tmp_path)])).documents] == [GENE.text]
+
+
+def test_a_folder_of_the_library_datasets_is_one_input(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
+    ipc = pytest.importorskip("pyarrow.ipc")
+    saved = tmp_path / "saved" / "test"
+    put(saved / "state.json", content=json.dumps({"_data_files": [{"filename": "data.arrow"}]}))
+    put(saved / "dataset_info.json", content="{}")
+    table = arrow.Table.from_pylist([{"text": GENE.text}])
+    with ipc.new_stream(str(saved / "data.arrow"), table.schema) as stream:
+        stream.write_table(table)
+    assert names(tmp_path) == ["saved/test"]
+    assert [document.text for document in read(*expand([str(tmp_path)])).documents] == [GENE.text]
+
+
+def test_a_brat_folder_is_one_input_and_a_folder_of_texts_is_not(tmp_path: Path) -> None:
+    write([GENE], tmp_path / "corpus.brat")
+    assert names(tmp_path / "corpus.brat") == ["."]
+    (tmp_path / "corpus.brat" / "S1.ann").unlink()
+    assert names(tmp_path / "corpus.brat") == ["S1.txt"]
+
+
+def test_parquet_files_of_a_folder_are_inputs_beside_others(tmp_path: Path) -> None:
+    put(tmp_path / "a.parquet", tmp_path / "b.jsonl")
+    assert names(tmp_path) == ["a.parquet", "b.jsonl"]
+
+
+def test_what_is_hidden_is_no_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "a.txt", tmp_path / "sub" / "b.txt")
+    hidden = (".git/config.txt", ".ipynb_checkpoints/a-checkpoint.txt", ".a.txt", "sub/.old/b.txt")
+    size = list_inputs([tmp_path])[0].bytes
+    put(*(tmp_path / name for name in hidden))
+    assert names(tmp_path) == ["a.txt", "sub/b.txt"]
+    monkeypatch.chdir(tmp_path)
+    assert list(map(str, expand(["**/*.txt"]))) == ["a.txt", "sub/b.txt"]
+    assert list_inputs([tmp_path])[0].bytes == size
+
+
+def test_what_is_hidden_is_no_document_of_a_brat_folder(tmp_path: Path) -> None:
+    write([GENE], tmp_path / "corpus.brat")
+    put(tmp_path / "corpus.brat" / ".ipynb_checkpoints" / "S1-checkpoint.ann", content="T1\tX 0 1\ta\n")
+    corpus = read(tmp_path / "corpus.brat")
+    assert ([document.id for document in corpus.documents], corpus.log.problems) == (["S1"], [])
+
+
+def test_a_folder_with_nothing_but_hidden_files_has_no_file(tmp_path: Path) -> None:
+    put(tmp_path / ".git" / "config")
+    with pytest.raises(InputError, match="the folder has no file"):
+        expand([str(tmp_path)])
+
+
+def test_a_link_to_a_folder_above_does_not_lead_round_in_a_circle(tmp_path: Path) -> None:
+    put(tmp_path / "a.txt")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    assert names(tmp_path) == ["a.txt"]

@@ -135,7 +135,7 @@ class Losses:
         if len(self.losses) == self.stop:
             raise SystemExit(1)
 
-    def scored(self, *, epoch: int, scores: Mapping[str, Scores], best: bool) -> None:
+    def scored(self, *, epoch: float, scores: Mapping[str, Scores], best: bool) -> None:
         """Ignore."""
 
 

@@ -125,3 +125,13 @@ def test_a_process_that_was_killed_locks_nobody_out(tmp_path: Path) -> None:
         process.wait()
         with locked_folder(tmp_path):
             pass
+
+
+def test_a_folder_in_which_nothing_was_written_is_not_left_behind(tmp_path: Path) -> None:
+    with locked_folder(tmp_path / "new"):
+        pass
+    with locked_folder(tmp_path / "used"):
+        (tmp_path / "used" / "file").touch()
+    with locked_folder(tmp_path):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["used"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from spanwright.errors import InputError
@@ -13,10 +13,11 @@ from spanwright.errors import InputError
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a folder, which is made if there is none.
+    """Keep other processes out of a folder, which is made if there is none, and goes if nothing comes in.
 
     The lock is on the folder itself and ends with this process, however it ends.
     """
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -27,6 +28,11 @@ def locked_folder(folder: Path) -> Iterator[None]:
             f"--out"
         ) from None
     else:
-        yield
+        try:
+            yield
+        finally:
+            if is_new:
+                with suppress(OSError):  # of a folder with something in it
+                    folder.rmdir()
     finally:
         os.close(descriptor)

@@ -10,6 +10,7 @@ import typer
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report, streamed
 from spanwright.corpora.files import write
 from spanwright.corpora.format import ReadingLog
+from spanwright.corpora.losses import Loss, told_by_kind
 
 
 def convert_command(
@@ -34,16 +35,20 @@ def convert_command(
 ) -> None:
     """Convert corpora. What the output format cannot express is an error unless losses are allowed.
 
+    By-products (confidences, metadata, annotation notes, names of corpora) are left out and counted anyhow.
+
     Example: spanwright corpus convert genia.jsonl --out genia.conll --list-losses
     """
     log = ReadingLog()
-    losses: list[str] = []
+    losses: list[Loss] = []
     with streamed(inputs, log, format=format, options=option or ()) as documents:
         options = parse_options(out_option or ())
         write(documents, out, format=to, options=options, lossy=lossy or list_losses, losses=losses)
     report(log)
     for loss in losses if list_losses else ():
         typer.echo(f"left out: {loss}")
+    related = f", {log.relations_read} relations" if log.relations_read else ""
     typer.echo(
-        f"{out}: {log.documents_read} documents, {log.entities_read} entities read; {len(losses)} losses"
+        f"{out}: {log.documents_read} documents, {log.entities_read} entities{related} read; "
+        f"{told_by_kind(losses)}"
     )

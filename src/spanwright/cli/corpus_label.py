@@ -14,6 +14,7 @@ from rich.console import Console
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report, report, reported, streamed
 from spanwright.corpora.files import write, writer_for
 from spanwright.corpora.format import ReadingLog
+from spanwright.corpora.losses import Loss, told_by_kind
 from spanwright.distant import Ambiguous, Case, Matcher
 from spanwright.errors import InputError
 from spanwright.evaluation import evaluate
@@ -93,7 +94,7 @@ def label_command(
     log = ReadingLog()
     counts: Counter[str] = Counter()
     kept: list[Document] | None = None if gold_documents is None else []
-    losses: list[str] = []
+    losses: list[Loss] = []
     with streamed(texts, log, format=format, options=option or ()) as documents:
         write(_labelled(documents, matcher, counts, kept), out, format=to, lossy=lossy, losses=losses)
     report(log)
@@ -150,13 +151,13 @@ def _tell_names(matcher: Matcher) -> None:
     typer.echo(f"note: {len(matcher):,} distinct names to look for; left out: {left_out}", err=True)
 
 
-def _tell_labels(out: Path, log: ReadingLog, counts: Counter[str], losses: list[str]) -> None:
+def _tell_labels(out: Path, log: ReadingLog, counts: Counter[str], losses: list[Loss]) -> None:
     if log.entities_read:
         typer.echo(f"note: entities of the texts that were replaced: {log.entities_read:,}", err=True)
     types = ", ".join(f"{type_} {count:,}" for type_, count in sorted(counts.items()))
     typer.echo(
         f"{out}: {log.documents_read:,} documents, {counts.total():,} entities"
-        f"{f' ({types})' if types else ''}; {len(losses)} losses"
+        f"{f' ({types})' if types else ''}; {told_by_kind(losses)}"
     )
 
 

@@ -14,9 +14,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report, report_losses
 from spanwright.corpora.files import write
 from spanwright.corpora.label_map import LabelMap, load_map, map_toml
+from spanwright.corpora.losses import Loss
 from spanwright.corpora.maps import map_names
 from spanwright.corpora.suggest_map import Suggestion, suggest_map, suggested_map
 from spanwright.corpora.whole_files import write_whole
@@ -112,10 +113,9 @@ def _apply(
             f'Add a line for each, such as Type = "" for one without a shared type'
         )
     mapped = [label_map.apply(document, corpus) for document in documents]
-    losses: list[str] = []
+    losses: list[Loss] = []
     write(mapped, out, format=to, lossy=lossy, losses=losses)
-    for loss in losses:
-        typer.echo(f"left out: {loss}", err=True)
+    report_losses(losses)
     before, after = (_mentions(side) for side in (documents, mapped))
     typer.echo(
         f"{out}: {len(mapped)} documents; of {before.total()} entities {after.total()} are kept as "

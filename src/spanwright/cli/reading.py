@@ -10,6 +10,7 @@ import typer
 
 from spanwright.corpora.files import FORMATS, Corpus, read, stream
 from spanwright.corpora.format import ReadingLog
+from spanwright.corpora.losses import Loss, told_by_kind
 from spanwright.errors import InputError
 from spanwright.lexicons import Lexicon
 from spanwright.text import Document
@@ -79,15 +80,25 @@ def reported(lexicon: Lexicon) -> Lexicon:
     return lexicon
 
 
+def report_losses(losses: Sequence[Loss]) -> None:
+    """Tell on stderr what a writing left out: by-products in numbers, everything else by name."""
+    for loss in losses:
+        if loss.needs_leave:
+            typer.echo(f"left out: {loss}", err=True)
+    if by_products := [loss for loss in losses if not loss.needs_leave]:
+        typer.echo(f"the format has no place for everything: {told_by_kind(by_products)}", err=True)
+
+
 def report(log: ReadingLog) -> None:
     """Tell on stderr what was noteworthy in a reading."""
     for note in log.notes:
         typer.echo(f"note: {note}", err=True)
     if not log.problems:
         return
+    related = f", {log.relations_rejected} relations" if log.relations_rejected else ""
     typer.echo(
         f"{len(log.problems)} problems in reading; left out: {log.documents_rejected} documents, "
-        f"{log.entities_rejected} entities",
+        f"{log.entities_rejected} entities{related}",
         err=True,
     )
     for problem in log.problems[:_SHOWN_PROBLEMS]:

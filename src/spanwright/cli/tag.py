@@ -12,12 +12,13 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, parse_types, report
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, parse_types, report, report_losses
 from spanwright.cli.tag_inputs import STANDARD_STREAM, expand
 from spanwright.cli.tag_job import Workforce, tag_job
 from spanwright.corpora.files import FORMATS, named, stream, write, write_stream, writer_for
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.lines import Undecodable, decode_lines
+from spanwright.corpora.losses import Loss
 from spanwright.errors import InputError
 from spanwright.text import Document
 
@@ -161,7 +162,7 @@ def _tag_at_once(paths: list[Path], out: str, reading: Reading, tagging: Tagging
     target = named(tagging.format)
     tagger = load_tagger(tagging)
     log = ReadingLog()
-    losses: list[str] = []
+    losses: list[Loss] = []
     # Closed at once if writing fails, not whenever the memory of the failure is cleared.
     with (
         closing(_documents(paths, reading, log)) as documents,
@@ -173,8 +174,7 @@ def _tag_at_once(paths: list[Path], out: str, reading: Reading, tagging: Tagging
             write_stream(tagged, sys.stdout, target, lossy=tagging.lossy, losses=losses)
         else:
             write(tagged, out, format=target.name, lossy=tagging.lossy, losses=losses)
-    for loss in losses:
-        typer.echo(f"left out: {loss}", err=True)
+    report_losses(losses)
     report(log)
 
 

@@ -138,6 +138,7 @@ def _table(outcome: Outcome, seconds: float) -> Table:
         "inputs not read, or not to their end": f"{counts.unreadable_inputs:,}",
         "entities": f"{counts.entities:,}",
         "words": f"{counts.words:,}",
+        "by-products that the format has no place for": f"{counts.left_out:,}",
         "shards of earlier runs": f"{outcome.tagged_before:,}",
         "time of this run": f"{seconds:,.1f} s",
     }

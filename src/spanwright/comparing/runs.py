@@ -134,9 +134,7 @@ def predictions(run: Run, split: Split) -> list[Document]:
     if [answer.text for answer in answers] != [document.text for document in documents]:
         raise InputError(f"{path}: these are not answers to the {split} documents; remove the file")
     # By position, since several files of a corpus may use the same ids.
-    return [
-        document.with_entities(answer.entities) for document, answer in zip(documents, answers, strict=True)
-    ]
+    return [document.tagged(answer.entities) for document, answer in zip(documents, answers, strict=True)]
 
 
 def training_time(run: Run) -> tuple[float, float]:

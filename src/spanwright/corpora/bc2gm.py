@@ -6,12 +6,12 @@
 
 Offsets count the characters that are not white space, and the last one is included. Each sentence is a
 document, each line of `GENE.eval` an entity of the type GENE. The lines of `ALTGENE.eval` are other ranges
-that the official scorer accepts; they are kept as `metadata["alternatives"]`, a list of [start, end] that
-count characters of the text and are half open, like those of entities.
+that the official scorer accepts; they are kept as `annotation_notes["alternatives"]`, a list of [start, end]
+that count characters of the text and are half open, like those of entities.
 
 The path is the `.in` file, or a folder with one of them; the options `eval` and `alternatives` name the other
-files where they are called otherwise. A folder is written. Concepts, words and the borders of several
-sentences have no place in it, and neither have types other than GENE; confidences are not written.
+files where they are called otherwise. A folder is written. Words and the borders of several sentences have no
+place in it, and neither have types other than GENE.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from typing import Any, NamedTuple
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
 from spanwright.corpora.lines import Undecodable, read_lines
-from spanwright.corpora.standoff import flat, given_borders, named, remark_other_mention, whole_number
+from spanwright.corpora.losses import Loss, named
+from spanwright.corpora.standoff import flat, given_borders, remark_other_mention, whole_number
 from spanwright.corpora.tokens import border_losses
 from spanwright.corpora.visible_files import visible
 from spanwright.corpora.whole_files import whole_file
@@ -37,6 +38,7 @@ _TYPE = "GENE"
 _SUFFIX = ".in"
 _GENES = "GENE.eval"
 _ALTERNATIVES = "ALTGENE.eval"
+_NOTES = "alternatives"
 _FIRST_LINE = re.compile(r"\S+ \S")
 _ILLEGAL_IN_ID = re.compile(r"[\s|\ufeff]")
 _LINE_BREAK = re.compile(r"[\n\r]")
@@ -137,8 +139,8 @@ def _document(
     entities = tuple(_entities(text, genes, gene_path, log, log.reject_entity))
     alternatives = [[each.start, each.end] for each in _entities(text, others, other_path, log, log.remark)]
     sentences = ((0, len(text)),) if text else ()
-    metadata: dict[str, Any] = {"alternatives": alternatives} if alternatives else {}
-    return Document(id, text, entities, sentences=sentences, metadata=metadata)
+    notes: dict[str, Any] = {_NOTES: alternatives} if alternatives else {}
+    return Document(id, text, entities, sentences=sentences, annotation_notes=notes)
 
 
 def _entities(text: str, rows: list[_Row], path: Path, log: ReadingLog, note: Note) -> Iterator[Entity]:
@@ -200,8 +202,8 @@ def _count(text: str) -> int:
 
 
 def _alternatives(document: Document) -> Iterator[tuple[int, int]]:
-    """The ranges in metadata that need not come from this library."""
-    given = document.metadata.get("alternatives")
+    """The ranges in notes that need not come from this library."""
+    given = document.annotation_notes.get(_NOTES)
     for each in given if isinstance(given, list) else ():
         match each:
             case [int(start), int(end)] if _has_borders(document.text, start, end):
@@ -224,19 +226,17 @@ def _obstacle(entity: Entity, text: str) -> str:
     return ""
 
 
-def losses(document: Document) -> Iterator[str]:
+def losses(document: Document) -> Iterator[Loss]:
     """One line for each thing of a document that a reader would not get back."""
     if not document.id or _ILLEGAL_IN_ID.search(document.id):
-        yield f"the id {document.id!r} of a document"
+        yield Loss("ids", f"the id {document.id!r} of a document")
     if _LINE_BREAK.search(document.text):
-        yield f"the line breaks of document {document.id!r}"
+        yield Loss("texts", f"the line breaks of document {document.id!r}")
     yield from given_borders(replace(document, sentences=None))
     yield from border_losses(document)
     for entity in document.entities:
         if found := _obstacle(entity, document.text):
-            yield f"{found} {named(document, entity)}"
-        elif entity.concepts:
-            yield f"the concepts {list(entity.concepts)} of {named(document, entity)}"
+            yield Loss("entities", f"{found} {named(document, entity)}")
 
 
 FORMAT = Format(
@@ -248,5 +248,6 @@ FORMAT = Format(
     options={"eval": Path, "alternatives": Path},
     write=write,
     is_whole=lambda folder: recognises(folder, ""),
-    losses=losses,
+    keys=frozenset((_NOTES,)),
+    own_losses=losses,
 )

@@ -4,16 +4,15 @@
      "annotations": [...], "relations": []}], "relations": []}
 
 The text is made of the passages such that `text[offset:]` is what the file means (see `bioc_passages`), and
-the sentences of the file are the document's when all its passages have some. Everything that `Document` has
-no place for (infons, relations, ids of annotations, the passages themselves) is kept in `metadata["bioc"]`
-and written again, as far as the text and the entities are still the same.
+the sentences of the file are the document's when all its passages have some. Relations are told by
+`bioc_relations`. What `Document` has no place for is written again, as far as text, entities and relations
+are still the same: passages and their infons are kept in `metadata["bioc"]`, ids and infons of annotations,
+and relations as they stand in the file, in `annotation_notes["bioc"]`.
 
 BC5CDR has annotations of their own for the parts of a composite mention (infon `CompositeRole` with the value
 IndividualMention). By default they are read as entities; the option `individual_mentions=drop` leaves them
 out, which gives the entities of the PubTator release. Offsets count characters unless the option `offsets`
 tells something else: `utf-16` or `bytes`.
-
-Confidences of predicted entities have no place in the format and are not written.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from typing import Any, Literal, get_args
 
 from spanwright.corpora.bioc_annotations import entity_of, is_individual_mention, kept
 from spanwright.corpora.bioc_passages import Placement, Section, objects, place
+from spanwright.corpora.bioc_relations import relation_of
 from spanwright.corpora.bioc_writer import METADATA, record_of
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.ids import Ids
@@ -38,7 +38,7 @@ from spanwright.text import Document, Entity
 IndividualMentions = Literal["keep", "drop"]
 """What to do with the parts of composite mentions."""
 
-_KEYS = frozenset(("id", "line", "passages", "annotations"))
+_KEYS = frozenset(("id", "line", "passages", "annotations", "relations"))
 
 
 def _choice(*legal: str) -> Callable[[str], str]:
@@ -107,18 +107,38 @@ class Reader:
         offsets = offsets_in(bare.text, self._unit)
         entities: list[Entity] = []
         table: dict[str, list[Record]] = {}
+        by_id: dict[str, Entity] = {}
         for annotation, section in annotations:
             entity = self._entity(annotation, offsets, section, bare, line)
             if entity is not None:
                 entities.append(entity)
                 table.setdefault(key(entity), []).append(kept(annotation))
-        document = bare.with_entities(tuple(entities))
+                by_id.setdefault(str(annotation.get("id")), entity)
+        relations = list(self._relations(bare, record, placement, line))
+        types = {entity.type for entity in entities}
+        found = (relation_of(each["relation"], by_id, types) for each in relations)
+        related = tuple(each for each in found if each is not None)
+        document = replace(bare, entities=tuple(entities), relations=related)
         remark_odd_entities(entities, self._path, line, self._log, where=f"document {bare.id!r}")
         other = {name: value for name, value in other_keys(record, _KEYS).items() if value}
         other |= {"collection": dict(self.header)} if self.header else {}
-        other |= {"passages": [each.kept() for each in placement.passages], "annotations": table}
-        full = replace(document, metadata={METADATA: other})
+        other |= {"passages": [each.kept() for each in placement.passages]}
+        notes = {"annotations": table} | ({"relations": relations} if relations else {})
+        full = replace(document, metadata={METADATA: other}, annotation_notes={METADATA: notes})
         return document if not self.header and record_of(document) == record_of(full) else full
+
+    def _relations(
+        self, document: Document, record: Record, placement: Placement, line: int
+    ) -> Iterator[Record]:
+        """The relations of a document as they stand in the file, and the section that each is in."""
+        for position, holder in _holders(record, placement):
+            value = holder.get("relations")
+            for each in value if isinstance(value, list) else [value] if value else []:
+                if isinstance(each, dict):
+                    yield {"place": position, "relation": each}
+                else:
+                    reason = f"a relation is {each!r:.80}; expected is an object"
+                    self._log.reject_relation(self._path, line, f"document {document.id!r}: {reason}")
 
     def _entity(
         self, annotation: Record, offsets: Offsets, section: Section, document: Document, line: int
@@ -173,6 +193,15 @@ def _annotations(record: Record, placement: Placement) -> Iterator[tuple[Record,
                 yield annotation, section
     for annotation in objects(record, "annotations"):
         yield annotation, Section(record, 0, placement.text, 0, 0)
+
+
+def _holders(record: Record, placement: Placement) -> Iterator[tuple[list[int], Record]]:
+    """A document, its passages and their sentences, each with its place: no, one or two positions."""
+    yield [], record
+    for number, passage in enumerate(placement.passages):
+        yield [number], passage.record
+        for position, sentence in enumerate(passage.sentences):
+            yield [number, position], sentence.record
 
 
 def _count(value: Any) -> int:

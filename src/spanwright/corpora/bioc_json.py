@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwright.corpora import bioc
-from spanwright.corpora.bioc_writer import header_of, losses, record_of
+from spanwright.corpora.bioc_writer import METADATA, header_of, losses, record_of
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.json_items import Item, enter, list_items, member, step, unexpected
 from spanwright.corpora.lines import Undecodable, read_lines, read_text, with_line_feeds
@@ -149,5 +149,7 @@ FORMAT = Format(
     read=read,
     options=bioc.OPTIONS,
     serialise=serialise,
-    losses=losses,
+    holds=frozenset(("concepts", "relations")),
+    keys=frozenset((METADATA,)),
+    own_losses=losses,
 )

@@ -18,7 +18,7 @@ from spanwright.corpora.standoff import whole_number
 from spanwright.errors import InputError
 from spanwright.text import Document, Range
 
-_KEYS = frozenset(("offset", "length", "line", "text", "sentences", "annotations"))
+_KEYS = frozenset(("offset", "length", "line", "text", "sentences", "annotations", "relations"))
 _MOST_FILLING = 1_000_000
 """Characters between passages; more is a wrong offset, and might fill the memory."""
 
@@ -38,7 +38,7 @@ class Section:
     sentences: list[Section] = field(default_factory=list)
 
     def kept(self) -> Record:
-        """Everything but texts and annotations, for the metadata."""
+        """Everything but texts, annotations and relations, for the metadata."""
         kept = {name: value for name, value in other_keys(self.record, _KEYS).items() if value}
         is_empty = not self.text and not self.sentences
         kept |= {"offset": self.offset if is_empty else self.start, "length": len(self.text)}

@@ -6,19 +6,23 @@ same; another one is written as one passage, or as passages with its given sente
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 from spanwright.corpora.bioc_annotations import annotations_of, concepts_of, new_infons
 from spanwright.corpora.bioc_passages import passages_of, place
+from spanwright.corpora.bioc_relations import record_of as relation_record
+from spanwright.corpora.bioc_relations import relation_of
+from spanwright.corpora.losses import Loss, lost_concepts, lost_relation, named
 from spanwright.corpora.records import Record, other_keys
-from spanwright.corpora.standoff import given_borders, named
-from spanwright.text import Document
+from spanwright.corpora.standoff import given_borders, told_relations
+from spanwright.text import Document, Entity
 
 METADATA = "bioc"
-"""The key of the metadata under which a reader keeps what `Document` has no place for."""
-_KEYS = frozenset(("id", "passages", "annotations", "collection"))
+"""The key of the metadata and the notes under which a reader keeps what `Document` has no place for."""
+_KEYS = frozenset(("id", "passages", "annotations", "relations", "collection"))
 
 
 def header_of(metadata: Mapping[str, Any]) -> Record:
@@ -29,28 +33,86 @@ def header_of(metadata: Mapping[str, Any]) -> Record:
 
 def record_of(document: Document) -> Record:
     """The record of a document. What `losses` names is left out."""
+    return _record_and_losses(document)[0]
+
+
+def _record_and_losses(document: Document) -> tuple[Record, list[Loss]]:
+    """The record of a document, and a loss for each relation that is not in it."""
     known = _object(document.metadata.get(METADATA))
+    notes = _object(document.annotation_notes.get(METADATA))
     passages = passages_of(document, known.get("passages"))
-    sections = [each for passage in passages for each in (passage, *passage.get("sentences", ()))]
     record = {"id": document.id} | other_keys(known, _KEYS) | {"passages": passages}
-    relations = [each for holder in (record, *sections) for each in objects_in(holder.get("relations"))]
-    annotation_ids = _annotate(document, passages, known.get("annotations"), relations)
-    hold = _holding(relations, annotation_ids)
+    sections = [each for passage in passages for each in (passage, *passage.get("sentences", ()))]
     for holder in (record, *sections):
-        holder["infons"] = _object(holder.get("infons"))
-        holder["relations"] = [each for each in objects_in(holder.get("relations")) if id(each) in hold]
-    return record
+        holder |= {"infons": _object(holder.get("infons")), "relations": []}
+    kept = [_Placed.of(each) for each in objects_in(notes.get("relations"))]
+    taken = {str(each.record.get("id")) for each in kept}
+    entities = _annotate(document, passages, notes.get("annotations"), taken)
+    placed, losses = _relations(document, kept, entities)
+    for each in placed:
+        _holder_at(record, each.place)["relations"].append(each.record)
+    return record, losses
 
 
-def _annotate(document: Document, passages: list[Record], known: Any, relations: list[Record]) -> set[str]:
-    """Put the annotations of a document into its passages; returns their ids."""
+def _annotate(document: Document, passages: list[Record], known: Any, taken: set[str]) -> dict[str, Entity]:
+    """Put the annotations of a document into its passages; returns the entities by their ids."""
     table = {name: objects_in(group) for name, group in _object(known).items()}
-    ids: set[str] = set()
-    for entity, annotation in annotations_of(document, table, (str(each.get("id")) for each in relations)):
+    entities: dict[str, Entity] = {}
+    for entity, annotation in annotations_of(document, table, taken):
         section = _section_at(passages, entity.start)
         section.setdefault("annotations", []).append(annotation)
-        ids.add(str(annotation.get("id")))
-    return ids
+        entities.setdefault(str(annotation.get("id")), entity)
+    return entities
+
+
+class _Placed(NamedTuple):
+    """The record of a relation, and the section that it is in: no, one or two positions."""
+
+    place: Sequence[Any]
+    record: Record
+
+    @classmethod
+    def of(cls, kept: Record) -> _Placed:
+        """A relation in notes that need not come from this library."""
+        where = kept.get("place")
+        return cls(where if isinstance(where, list) else [], dict(_object(kept.get("relation"))))
+
+
+def _holder_at(record: Record, place: Sequence[Any]) -> Record:
+    """The section at a place, or the document if there is none."""
+    holder = record
+    for key, position in zip(("passages", "sentences"), place, strict=False):
+        inner = holder.get(key) or []
+        if type(position) is not int or not 0 <= position < len(inner):
+            return record
+        holder = inner[position]
+    return holder
+
+
+def _relations(
+    document: Document, kept: list[_Placed], entities: Mapping[str, Entity]
+) -> tuple[list[_Placed], list[Loss]]:
+    """The relations of a document: as the file had them, where they still hold, and the others."""
+    types = {entity.type for entity in document.entities}
+    told, untold = told_relations(
+        kept, lambda each: relation_of(each.record, entities, types), document.relations
+    )
+    holding = _holding(told, set(entities))
+    losses = [
+        Loss("notes", f"{each.record!r:.80} in document {document.id!r}")
+        for each in told
+        if each not in holding
+    ]
+    taken = {str(each.record.get("id")) for each in kept}.union(entities)
+    fresh = (f"R{number}" for number in count() if f"R{number}" not in taken)
+    ids: dict[Entity, str] = {}
+    for id, entity in entities.items():
+        ids.setdefault(entity, id)
+    for relation in untold:
+        own = relation_record(relation, next(fresh), ids, types)
+        holding += [_Placed([], own)] if own else []
+        losses += [] if own else [lost_relation(document, relation)]
+    return holding, losses
 
 
 def _object(value: Any) -> Record:
@@ -74,13 +136,13 @@ def _last_before(sections: list[Record], start: int) -> Record:
     return before[-1] if before else sections[0]
 
 
-def _holding(relations: list[Record], annotation_ids: set[str]) -> set[int]:
-    """Identities of the relations that refer only to these annotations and to each other."""
+def _holding(relations: list[_Placed], annotation_ids: set[str]) -> list[_Placed]:
+    """The relations that refer only to these annotations and to each other."""
     while True:
-        known = annotation_ids.union(str(each.get("id")) for each in relations)
-        hold = [each for each in relations if known.issuperset(_references(each))]
+        known = annotation_ids.union(str(each.record.get("id")) for each in relations)
+        hold = [each for each in relations if known.issuperset(_references(each.record))]
         if len(hold) == len(relations):
-            return set(map(id, hold))
+            return hold
         relations = hold
 
 
@@ -88,13 +150,15 @@ def _references(relation: Record) -> Iterable[str]:
     return (str(node.get("refid")) for node in objects_in(relation.get("nodes")))
 
 
-def losses(document: Document) -> Iterator[str]:
+def losses(document: Document) -> Iterator[Loss]:
     """One line for each thing of a document that a reader would not get back."""
     passages = passages_of(document, _object(document.metadata.get(METADATA)).get("passages"))
     has_sentences = place(passages).sentences == document.sentences
     yield from given_borders(replace(document, sentences=None) if has_sentences else document)
     for entity in document.entities:
         if not entity.type.strip():
-            yield f"the type of {named(document, entity)}"
+            yield Loss("entities", f"the type of {named(document, entity)}")
         elif concepts_of(new_infons(entity)) != entity.concepts:
-            yield f"the concepts {list(entity.concepts)} of {named(document, entity)}"
+            yield lost_concepts(document, entity)
+    if document.relations or document.annotation_notes:
+        yield from _record_and_losses(document)[1]

@@ -20,9 +20,9 @@ from spanwright.corpora.bioc_annotations import infon_texts
 from spanwright.corpora.bioc_writer import METADATA, header_of, objects_in, record_of
 from spanwright.corpora.bioc_writer import losses as document_losses
 from spanwright.corpora.format import Format, ReadingLog
+from spanwright.corpora.losses import Loss, lost_relation, named
 from spanwright.corpora.records import Record
 from spanwright.corpora.safe_xml import Element, escape, escape_attribute, is_legal, root_children, root_name
-from spanwright.corpora.standoff import named
 from spanwright.text import Document
 
 _ROOT = "collection"
@@ -171,18 +171,27 @@ def _infons(record: Record) -> Iterator[str]:
             yield f'<infon key="{escape_attribute(str(name))}">{escape(text)}</infon>\n'
 
 
-def losses(document: Document) -> Iterator[str]:
+def losses(document: Document) -> Iterator[Loss]:
     """One line for each thing of a document that a reader would not get back."""
     if not document.id or document.id != document.id.strip() or not is_legal(document.id):
-        yield f"the id {document.id!r} of a document"
+        yield Loss("ids", f"the id {document.id!r} of a document")
     if not is_legal(document.text):
-        yield f"the control characters of document {document.id!r}, which XML cannot hold"
-    if not all(map(is_legal, _strings(document.metadata.get(METADATA)))):
-        yield f"the control characters in the infons of document {document.id!r}, which XML cannot hold"
+        yield Loss("texts", f"the control characters of document {document.id!r}, which XML cannot hold")
+    infons = [values.get(METADATA) for values in (document.metadata, document.annotation_notes)]
+    if not all(map(is_legal, _strings(infons))):
+        line = f"the control characters in the infons of document {document.id!r}, which XML cannot hold"
+        yield Loss("notes", line)
     yield from document_losses(document)
     for entity in document.entities:
         if not all(map(is_legal, (entity.type, *entity.concepts))):
-            yield f"the control characters in the type or the concepts of {named(document, entity)}"
+            line = f"the control characters in the type or the concepts of {named(document, entity)}"
+            yield Loss("types", line)
+    for relation in document.relations:
+        texts = (text for each in relation.arguments for text in (each.role, each.target))
+        if not all(
+            is_legal(text) for text in (relation.type, relation.note, *texts) if isinstance(text, str)
+        ):
+            yield lost_relation(document, relation)
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -205,5 +214,7 @@ FORMAT = Format(
     read=read,
     options=bioc.OPTIONS,
     serialise=serialise,
-    losses=losses,
+    holds=frozenset(("concepts", "relations")),
+    keys=frozenset((METADATA,)),
+    own_losses=losses,
 )

@@ -3,47 +3,39 @@
     T1	Disease 0 7;19 25	ovarian cancer
     N1	Reference T1 MESH:D010051	ovarian neoplasms
 
-`T` lines are the entities, in one or several pieces, and `N` lines give them concepts. The text is read with
-its line ends as they are, because offsets count them; the option `offsets` tells what else they count where
-that is not characters: `utf-16` or `bytes`. All lines that are no entities are kept in
-`metadata["brat_lines"]`, and the ids that they use for entities in `metadata["brat_ids"]`, so that they can
-be written again.
-
-Confidences of predicted entities have no place in the format and are not written.
+`T` lines are the entities, in one or several pieces, `N` lines give them concepts, and `R` lines relate them
+(see `brat_relations`). The text is read with its line ends as they are, because offsets count them; the
+option `offsets` tells what else they count where that is not characters: `utf-16` or `bytes`. Where a
+document has more than that, such as events and attributes, all lines that are no entities are kept in
+`annotation_notes["brat_lines"]`, and the ids that they use for entities in `annotation_notes["brat_ids"]`, so
+that they can be written again.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
-from typing import Any
 
 from spanwright.corpora.brat_annotations import (
     ENTITY,
     OTHER_KINDS,
-    concept_line,
     concepts_by_entity,
-    entity_line,
-    has_writable_type,
-    lines_that_hold,
-    own_id,
     parse_concept,
     parse_entity,
 )
-from spanwright.corpora.file_names import file_name, id_of_file_name
+from spanwright.corpora.brat_relations import is_relation_line, notes_of, parse_relation
+from spanwright.corpora.brat_writer import IDS, LINES, lines_of, losses, serialise_folder
+from spanwright.corpora.file_names import id_of_file_name
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.lines import Undecodable, read_lines, read_text
 from spanwright.corpora.offsets import Unit, offsets_in, unit_named
-from spanwright.corpora.standoff import given_borders, is_column, key, named, remark_other_mention
+from spanwright.corpora.standoff import key, remark_other_mention
 from spanwright.corpora.visible_files import visible_files
 from spanwright.errors import InputError
 from spanwright.text import Document, Entity
 
 _LEGAL_KINDS = ", ".join(sorted({ENTITY, *OTHER_KINDS}))
-_ENTITY_ID = re.compile(r"T\d+")
 
 
 def recognises(path: Path, head: str) -> bool:
@@ -110,8 +102,8 @@ def _annotated(
     for number, line in rows:
         kind = _shown(line)[:1]
         if isinstance(line, Undecodable):
-            note = log.remark if kind in OTHER_KINDS else log.reject_entity
-            note(path, number, line.reason)
+            note = log.reject_entity if kind not in OTHER_KINDS else log.remark
+            (log.reject_relation if is_relation_line(kind) else note)(path, number, line.reason)
         elif kind in OTHER_KINDS:
             others[number] = line
         elif kind == ENTITY:
@@ -158,70 +150,18 @@ def _with_annotations(document: Document, entities: list[tuple[str, Entity]], ot
     ids: dict[str, list[str]] = {}
     for id, entity in complete:
         ids.setdefault(key(entity), []).append(id)
-    metadata: dict[str, Any] = {"brat_lines": others, "brat_ids": ids} if others else {}
-    return replace(document, entities=tuple(entity for _, entity in complete), metadata=metadata)
-
-
-def serialise_folder(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield the text and the annotations of a document. What `losses` names is left out."""
-    name = file_name(document.id)
-    # A reader takes the first byte order mark for no part of the text.
-    mark = "\ufeff" if document.text.startswith("\ufeff") else ""
-    yield f"{name}.txt", mark + document.text
-    yield f"{name}.ann", "".join(f"{line}\n" for line in _lines(document))
-
-
-def _lines(document: Document) -> Iterator[str]:
-    others = [line for line in _listed(document.metadata.get("brat_lines")) if line[:1] in OTHER_KINDS]
-    entities = [entity for entity in document.entities if has_writable_type(entity)]
-    kept = _kept_ids(entities, document, concepts_by_entity(others))
-    taken = {id for id in kept if id is not None}.union(map(own_id, others))
-    fresh = _free_ids(ENTITY, taken)
-    ids = [id if id is not None else next(fresh) for id in kept]
-    for id, entity in zip(ids, entities, strict=True):
-        yield entity_line(id, entity, document)
-    concept_ids = _free_ids("N", taken)
-    for id, entity, known in zip(ids, entities, kept, strict=True):
-        for concept in filter(is_column, entity.concepts if known is None else ()):
-            yield concept_line(next(concept_ids), id, concept, document.mention(entity))
-    yield from lines_that_hold(others, (id for id in kept if id is not None))
-
-
-def _free_ids(kind: str, taken: set[str]) -> Iterator[str]:
-    return (f"{kind}{number}" for number in count(1) if f"{kind}{number}" not in taken)
-
-
-def _kept_ids(
-    entities: list[Entity], document: Document, concepts: dict[str, tuple[str, ...]]
-) -> list[str | None]:
-    """The id that each entity had in the file it was read from; None for those that were not there."""
-    table = document.metadata.get("brat_ids")
-    given = {name: _listed(ids) for name, ids in table.items()} if isinstance(table, dict) else {}
-    kept: list[str | None] = []
-    for entity in entities:
-        ids = given.get(key(entity), [])
-        id = ids.pop(0) if ids else ""
-        is_usable = _ENTITY_ID.fullmatch(id) and concepts.pop(id, ()) == entity.concepts
-        kept.append(id if is_usable else None)
-    return kept
-
-
-def _listed(value: object) -> list[str]:
-    """The lines or ids in a value of the metadata, which need not come from this module."""
-    values = value if isinstance(value, list) else []
-    return [each for each in values if isinstance(each, str) and is_column(each.replace("\t", ""))]
-
-
-def losses(document: Document) -> Iterator[str]:
-    """One line for each thing of a document that a reader would not get back."""
-    if id_of_file_name(file_name(document.id)) != document.id:
-        yield f"the id {document.id!r} of a document as a file name"
-    yield from given_borders(document)
-    for entity in document.entities:
-        if not has_writable_type(entity):
-            yield f"the type of {named(document, entity)}"
-        elif not all(map(is_column, entity.concepts)):
-            yield f"the concepts {list(entity.concepts)} of {named(document, entity)}"
+    by_id = dict(reversed(complete))
+    notes = notes_of(others)
+    relations = (parse_relation(line, by_id, notes) for line in others)
+    bare = replace(
+        document,
+        entities=tuple(entity for _, entity in complete),
+        relations=tuple(relation for relation in relations if relation is not None),
+    )
+    if not others:
+        return bare
+    full = replace(bare, annotation_notes={LINES: others, IDS: ids})
+    return bare if lines_of(bare) == lines_of(full) else full
 
 
 FORMAT = Format(
@@ -234,5 +174,7 @@ FORMAT = Format(
     serialise_folder=serialise_folder,
     compressible=False,
     is_whole=has_annotations,
-    losses=losses,
+    holds=frozenset(("concepts", "relations")),
+    keys=frozenset((LINES, IDS)),
+    own_losses=losses,
 )

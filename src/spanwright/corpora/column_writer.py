@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from spanwright.corpora.losses import Loss, named
 from spanwright.corpora.rows import MARK
-from spanwright.corpora.standoff import named
 from spanwright.corpora.tokens import Tokens, disjoint, tokens_of
 from spanwright.text import Document, Entity
 from spanwright.text.tags import Run, Scheme, scheme_named, tags_from_runs
@@ -89,29 +89,33 @@ def _written(word: str) -> str:
 
 def losses(
     document: Document, *, layers: int = 1, scheme: Scheme = "IOB2", marks: bool = True
-) -> Iterator[str]:
+) -> Iterator[Loss]:
     """A line for each thing of a document that a column file cannot express, in whatever scheme."""
     if not document.generated_id and (not marks or _UNWRITABLE_IN_ID.search(document.id)):
-        yield f"the id of document {document.id!r}"
+        yield Loss("ids", f"the id of document {document.id!r}")
     tokens = tokens_of(document)
     if not marks and len(tokens.sentences) != 1:
-        yield f"that the {len(tokens.sentences)} sentences of document {document.id!r} are one document"
+        line = f"that the {len(tokens.sentences)} sentences of document {document.id!r} are one document"
+        yield Loss("borders", line)
     for word in tokens.words:
         if _written(word) != word:
-            yield f"the word {word!r} of document {document.id!r}, which becomes {_written(word)!r}"
+            became = f"which becomes {_written(word)!r}"
+            yield Loss("texts", f"the word {word!r} of document {document.id!r}, {became}")
     yield from _expressible(document, tokens, layers)[1]
 
 
-def _expressible(document: Document, tokens: Tokens, layers: int) -> tuple[list[Run], list[str]]:
+def _expressible(document: Document, tokens: Tokens, layers: int) -> tuple[list[Run], list[Loss]]:
     """The runs that can be written, and a loss for each entity that cannot, and for text outside of words."""
     sentence_of = [number for number, words in enumerate(tokens.sentences) for _ in words]
     found = list(tokens.losses)
     writable: list[tuple[Run, Entity]] = []
     for run, entity in tokens.runs:
         if sentence_of[run[0]] != sentence_of[run[1] - 1]:
-            found.append(f"the entity {named(document, entity)}, which crosses a sentence border")
+            line = f"the entity {named(document, entity)}, which crosses a sentence border"
+            found.append(Loss("entities", line))
         elif _UNWRITABLE.search(entity.type):
-            found.append(f"the entity {named(document, entity)}, whose type has white space")
+            line = f"the entity {named(document, entity)}, whose type has white space"
+            found.append(Loss("entities", line))
         else:
             writable.append((run, entity))
     runs, overlapping = disjoint(document, writable, layers)

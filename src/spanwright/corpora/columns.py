@@ -229,5 +229,5 @@ FORMAT = Format(
     options={"word_column": int, "tag_column": column_numbers, "scheme": scheme_named},
     serialise=serialise,
     writing_options=WRITING_OPTIONS,
-    losses=losses,
+    own_losses=losses,
 )

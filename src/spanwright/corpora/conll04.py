@@ -2,8 +2,10 @@
 
     [{"tokens": ["Anna", "Berg", "sang"], "tags": ["B-Peop", "L-Peop", "O"], "relations": [], "orig_id": 7}]
 
-An item is a document with `orig_id` as its id; other keys, `relations` among them, are kept in the metadata
-and written again. One layer of tags holds no nested, crossing or discontinuous entities.
+An item is a document with `orig_id` as its id; a relation, `{"head": 0, "tail": 1, "type": "Kill"}`, relates
+two entities by their positions. Other keys are kept in the metadata and written again, and annotation notes
+are written under the key `annotation_notes`. One layer of tags holds no nested, crossing or discontinuous
+entities.
 """
 
 from __future__ import annotations
@@ -16,23 +18,29 @@ from typing import Any
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
 from spanwright.corpora.lines import read_marked_text
+from spanwright.corpora.losses import Loss, lost_relation
 from spanwright.corpora.records import (
+    NOTES,
     Record,
     checked_record,
     checked_tokens,
     decode_item,
     first_keys,
     given_id,
+    given_notes,
     metadata_losses,
+    notes_record,
     other_keys,
     skip_space,
     write_record,
 )
 from spanwright.corpora.tokens import (
+    Tokens,
     border_losses,
     disjoint,
     entity_of,
     joined,
+    plain_pair,
     stray_starts,
     stray_tag,
     tokens_of,
@@ -40,10 +48,10 @@ from spanwright.corpora.tokens import (
     untyped_tag,
 )
 from spanwright.errors import InputError
-from spanwright.text import Document
-from spanwright.text.tags import runs_from_tags, tags_from_runs, unknown_tags
+from spanwright.text import Argument, Document, Entity, Relation
+from spanwright.text.tags import Run, runs_from_tags, tags_from_runs, unknown_tags
 
-_KEYS = frozenset(("orig_id", "tokens", "tags"))
+_KEYS = frozenset(("orig_id", "tokens", "tags", "relations", NOTES))
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
@@ -127,8 +135,33 @@ def _document(record: Record, ids: Ids, path: Path, line: int, log: ReadingLog) 
             log.remark(path, line, f"document {id!r}: {untyped_tag(tags[first])}")
     text, words, sentences = joined([tokens] if tokens else [])
     entities = tuple(entity_of(run, words) for run in runs)
-    metadata = other_keys(record, _KEYS)
-    return Document(id, text, entities, words, sentences, generated_id=generated, metadata=metadata)
+    return Document(
+        id,
+        text,
+        entities,
+        words,
+        sentences,
+        generated_id=generated,
+        metadata=other_keys(record, _KEYS),
+        relations=tuple(_relations(record.get("relations"), entities, id, path, line, log)),
+        annotation_notes=given_notes(record),
+    )
+
+
+def _relations(
+    value: Any, entities: tuple[Entity, ...], id: str, path: Path, line: int, log: ReadingLog
+) -> Iterator[Relation]:
+    """The relations of an item; wrong ones are rejected."""
+    places = range(len(entities))
+    for each in value if isinstance(value, list) else [] if value is None else [value]:
+        match each:
+            case {"head": int(head), "tail": int(tail), "type": str(type_)} if (
+                head in places and tail in places
+            ):
+                yield Relation(type_, (Argument(entities[head]), Argument(entities[tail])))
+            case _:
+                legal = f"expected are a type, and head and tail below {len(entities)}"
+                log.reject_relation(path, line, f"document {id!r}: the relation is {each!r:.80}; {legal}")
 
 
 def serialise(documents: Iterable[Document]) -> Iterator[str]:
@@ -139,7 +172,8 @@ def serialise(documents: Iterable[Document]) -> Iterator[str]:
         runs, _ = disjoint(document, tokens.runs)
         words = tokens.words
         record: Record = {"tokens": words, "tags": tags_from_runs(runs, len(words), "BILOU")}
-        record |= other_keys(document.metadata, _KEYS)
+        record["relations"] = [each for each in _written_relations(document, tokens, runs) if each]
+        record |= other_keys(document.metadata, _KEYS) | notes_record(document.annotation_notes)
         if not document.generated_id:
             record["orig_id"] = int(document.id) if _WHOLE_NUMBER.fullmatch(document.id) else document.id
         yield separator + write_record(record, document.id)
@@ -147,11 +181,23 @@ def serialise(documents: Iterable[Document]) -> Iterator[str]:
     yield "[]\n" if separator == "[\n" else "\n]\n"
 
 
-def losses(document: Document) -> Iterator[str]:
+def _written_relations(document: Document, tokens: Tokens, runs: list[Run]) -> Iterator[Record]:
+    """The records of relations; an empty one for a relation that cannot be written."""
+    places = {entity: runs.index(run) for run, entity in tokens.runs if run in runs}
+    for relation in document.relations:
+        found = [places[entity] for entity in plain_pair(relation) if entity in places]
+        yield {"head": found[0], "tail": found[1], "type": relation.type} if len(found) == 2 else {}
+
+
+def losses(document: Document) -> Iterator[Loss]:
     """A line for each thing of a document that one layer of tags cannot express."""
     tokens = tokens_of(document)
     yield from tokens.losses
-    yield from disjoint(document, tokens.runs)[1]
+    runs, overlapping = disjoint(document, tokens.runs)
+    yield from overlapping
+    for relation, record in zip(document.relations, _written_relations(document, tokens, runs), strict=True):
+        if not record:
+            yield lost_relation(document, relation)
     yield from border_losses(document)
     yield from metadata_losses(document, _KEYS)
 
@@ -163,5 +209,6 @@ FORMAT = Format(
     recognises=recognises,
     read=read,
     serialise=serialise,
-    losses=losses,
+    holds=frozenset(("metadata", "notes", "relations")),
+    own_losses=losses,
 )

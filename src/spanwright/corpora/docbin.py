@@ -10,20 +10,33 @@ those to read, separated by commas, with `ents` for `doc.ents`. Words are the to
 and sentences are read where they are marked. The id is `doc.user_data["id"]`; what else spaCy has no place
 for is in `doc.user_data["spanwright"]`. The line of a problem is the number of the document.
 
-A concept is the `kb_id` of its span, so that an entity can have one; confidences are not written. A file is
-in memory as a whole, because it is compressed in one piece.
+A concept is the `kb_id` of its span, so that an entity can have one; confidences have no place. Relations are
+in the user data (see `json_relations`), and their entities are positions in the group `sc`. A file is in
+memory as a whole, because it is compressed in one piece.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spanwright.corpora.docbin_writer import ID, REST, import_spacy, losses, sentences_of, words_of, write
+from spanwright.corpora.docbin_writer import (
+    GROUP,
+    ID,
+    REST,
+    import_spacy,
+    losses,
+    sentences_of,
+    words_of,
+    write,
+)
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
+from spanwright.corpora.json_relations import read_relations
+from spanwright.corpora.losses import EVERYTHING
 from spanwright.corpora.records import Record, given_id, parse_record
 from spanwright.errors import InputError
 from spanwright.text import Document, Entity
@@ -53,11 +66,13 @@ def read(path: Path, log: ReadingLog, *, groups: frozenset[str] | None = None) -
     for number, doc in enumerate(_docs(path), start=1):
         unread.update(str(key) for key in doc.user_data if key not in (ID, REST))
         try:
-            document = _document(doc, ids, number)
+            rest = _rest(doc)
+            document = _document(doc, rest, ids, number)
         except InputError as error:
             log.reject_document(path, number, str(error), entities=len(doc.ents))
             continue
-        yield document.with_entities(tuple(_entities(document, doc, groups, path, number, log)))
+        marked = document.with_entities(tuple(_entities(document, doc, groups, path, number, log)))
+        yield _with_relations(marked, doc, rest.get("relations"), path, number, log)
     if unread:
         log.notes.append(f"{path}: user data that is not read: {', '.join(sorted(unread))}")
 
@@ -71,15 +86,19 @@ def _docs(path: Path) -> Iterator[Any]:
         raise InputError(f"{path}: not a DocBin of spaCy ({reason:.200}); legal is one") from None
 
 
-def _document(doc: Any, ids: Ids, number: int) -> Document:
-    """The document of a `Doc` without its entities."""
+def _rest(doc: Any) -> Record:
+    """What a `Doc` holds for us besides."""
     rest = doc.user_data.get(REST)
-    record: Record = parse_record(rest) if isinstance(rest, str) else {}
+    return parse_record(rest) if isinstance(rest, str) else {}
+
+
+def _document(doc: Any, record: Record, ids: Ids, number: int) -> Document:
+    """The document of a `Doc` without its entities."""
     id, generated = ids.take(given_id(doc.user_data, ID), number)
     tokens = [(token.idx, token.idx + len(token)) for token in doc]
     starts = {token.idx for token in doc if token.is_sent_start}
     has_sentences = record.get("sentences", doc.has_annotation("SENT_START"))
-    corpus, metadata = record.get("corpus"), record.get("metadata")
+    corpus, metadata, notes = (record.get(name) for name in ("corpus", "metadata", "annotation_notes"))
     return Document(
         id,
         doc.text,
@@ -88,6 +107,7 @@ def _document(doc: Any, ids: Ids, number: int) -> Document:
         corpus=corpus if isinstance(corpus, str) else None,
         generated_id=generated,
         metadata=metadata if isinstance(metadata, dict) else {},
+        annotation_notes=notes if isinstance(notes, dict) else {},
     )
 
 
@@ -117,6 +137,26 @@ def _entity(document: Document, span: Any) -> Entity:
     return entity
 
 
+def _with_relations(
+    document: Document, doc: Any, values: Any, path: Path, number: int, log: ReadingLog
+) -> Document:
+    """The document with those relations whose entities were read."""
+    if not values or not isinstance(values, list):
+        return document
+    known = set(document.entities)
+    spans = doc.spans.get(GROUP, ())
+    entities = [_entity_among(known, document, spans[position]) for position in range(len(spans))]
+    return replace(document, relations=tuple(read_relations(values, entities, path, number, log)))
+
+
+def _entity_among(known: set[Entity], document: Document, span: Any) -> Entity | None:
+    try:
+        entity = _entity(document, span)
+    except (InputError, LookupError):
+        return None
+    return entity if entity in known else None
+
+
 FORMAT = Format(
     name="spacy",
     description="binary files of spaCy, with nested entities in doc.spans and flat ones in doc.ents",
@@ -126,5 +166,6 @@ FORMAT = Format(
     options={"groups": group_names},
     write=write,
     compressible=False,
-    losses=losses,
+    holds=EVERYTHING - {"confidences"},
+    own_losses=losses,
 )

@@ -8,15 +8,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from spanwright.corpora.json_relations import relation_records
+from spanwright.corpora.losses import Loss, lost_concepts, lost_relation, named
 from spanwright.corpora.records import Record, write_record
-from spanwright.corpora.standoff import named
 from spanwright.corpora.whole_files import whole_file
 from spanwright.errors import InputError, MissingExtraError
 from spanwright.text import Document, Entity, Range, words
 
 ID, REST = "id", "spanwright"
 """Keys of the user data of a `Doc`."""
-_GROUP = "sc"
+GROUP = "sc"
+"""The group of spans with all entities."""
 _ATTRIBUTES = ("ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "SENT_START")
 
 
@@ -73,13 +75,17 @@ def _doc(document: Document, vocab: Any) -> Any:
         starts = [start in sentence_starts for start, _ in tokens]
     shown = [document.text[start:end] for start, end in tokens]
     doc = import_spacy().tokens.Doc(vocab, words=shown, spaces=spaces, sent_starts=starts)
-    spans = [_span(doc, entity) for entity in document.entities if not entity.fragments]
-    doc.spans[_GROUP] = [span for span in spans if span is not None]
-    doc.ents = _flat(doc.spans[_GROUP])
+    spans = {entity: _span(doc, entity) for entity in document.entities if not entity.fragments}
+    written = [entity for entity in document.entities if spans.get(entity) is not None]
+    doc.spans[GROUP] = [spans[entity] for entity in written]
+    doc.ents = _flat(doc.spans[GROUP])
     if not document.generated_id:
         doc.user_data[ID] = document.id
     rest: Record = {"words": document.words is not None, "sentences": document.sentences is not None}
     rest |= {"corpus": document.corpus, "metadata": dict(document.metadata)}
+    rest |= {"annotation_notes": dict(document.annotation_notes)} if document.annotation_notes else {}
+    if relations := document.with_entities(tuple(written)).relations:
+        rest["relations"] = relation_records(relations, written)
     doc.user_data[REST] = write_record(rest, document.id)
     return doc
 
@@ -129,20 +135,34 @@ def _tokens(document: Document) -> tuple[list[Range], list[bool]]:
     return tokens, spaces
 
 
-def losses(document: Document) -> Iterator[str]:
+def losses(document: Document) -> Iterator[Loss]:
     """One line for each thing of a document that a reader would not get back."""
     text, (tokens, _) = document.text, _tokens(document)
     if document.words is not None and words_of(text, tokens) != document.words:
-        yield f"the given words of document {document.id!r}, which leave out text or are white space"
+        line = f"the given words of document {document.id!r}, which leave out text or are white space"
+        yield Loss("borders", line)
     if document.sentences is not None:
         starts = {start for start, _ in document.sentences}
         if sentences_of(text, tokens, starts) != document.sentences:
-            yield f"the given sentences of document {document.id!r}, which do not end with their last words"
+            reason = "which do not end with their last words"
+            yield Loss("borders", f"the given sentences of document {document.id!r}, {reason}")
+    yield from _entity_losses(document, tokens)
+
+
+def _entity_losses(document: Document, tokens: list[Range]) -> Iterator[Loss]:
+    """One line for each entity that cannot be written, and for each relation of such."""
     starts, ends = {start for start, _ in tokens}, {end for _, end in tokens}
+    lost: set[Entity] = set()
     for entity in document.entities:
         if len(entity.pieces) > 1:
-            yield f"the discontinuous entity {named(document, entity)}"
+            lost.add(entity)
+            yield Loss("entities", f"the discontinuous entity {named(document, entity)}")
         elif entity.start not in starts or entity.end not in ends:
-            yield f"the entity {named(document, entity)}, which does not begin and end with a word"
+            lost.add(entity)
+            line = f"the entity {named(document, entity)}, which does not begin and end with a word"
+            yield Loss("entities", line)
         elif len(entity.concepts) > 1 or "" in entity.concepts:
-            yield f"the concepts {list(entity.concepts)} of {named(document, entity)}"
+            yield lost_concepts(document, entity)
+    for relation in document.relations:
+        if not lost.isdisjoint(relation.mentions):
+            yield lost_relation(document, relation)

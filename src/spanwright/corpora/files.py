@@ -26,6 +26,7 @@ from spanwright.corpora import (
 )
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.lines import read_head
+from spanwright.corpora.losses import Loss
 from spanwright.corpora.offsets import Mentions
 from spanwright.corpora.opening import bare_path, is_compressed
 from spanwright.corpora.whole_files import whole_file
@@ -156,7 +157,8 @@ def with_options(format: Format, options: Mapping[str, str]) -> Format:
     values = _parsed(format.name, format.writing_options, options, " to write with")
     if not values or format.serialise is None:
         return format
-    return replace(format, serialise=bound(format.serialise, **values), losses=bound(format.losses, **values))
+    own_losses = bound(format.own_losses, **values)
+    return replace(format, serialise=bound(format.serialise, **values), own_losses=own_losses)
 
 
 def writer_for(path: Path, format: str | None = None) -> Format:
@@ -179,14 +181,15 @@ def write(
     format: str | None = None,
     options: Mapping[str, str] | None = None,
     lossy: bool = False,
-    losses: list[str] | None = None,
+    losses: list[Loss] | None = None,
 ) -> None:
     """Write documents to a file, or to a folder for formats of several files.
 
     `options` are choices of the format that is written, such as `{"layers": "4"}` for column files.
     What the format cannot express (nested entities in a column file, say) is an error that names the
-    entity, unless `lossy`: then it is left out and a line for each goes into `losses`. A file appears
-    under its name only when it is complete.
+    entity, unless `lossy`: then it is left out and a line for each goes into `losses`. By-products
+    (confidences, metadata, annotation notes, names of corpora) need no leave, but go into `losses`, too. A
+    file appears under its name only when it is complete.
     """
     path = Path(path)
     target = with_options(writer_for(path, format), options or {})
@@ -205,7 +208,7 @@ def write_stream(
     format: Format,
     *,
     lossy: bool = False,
-    losses: list[str] | None = None,
+    losses: list[Loss] | None = None,
 ) -> None:
     """Write documents to an open text stream as they come; losses are treated as by `write`."""
     if format.serialise is None:
@@ -217,11 +220,11 @@ def write_stream(
 
 
 def _expressible(
-    documents: Iterable[Document], format: Format, lossy: bool, losses: list[str] | None
+    documents: Iterable[Document], format: Format, lossy: bool, losses: list[Loss] | None
 ) -> Iterator[Document]:
     for document in documents:
         for loss in format.losses(document):
-            if not lossy:
+            if loss.needs_leave and not lossy:
                 raise InputError(
                     f"{format.name} cannot express {loss}; choose another format{_other_options(format)} or "
                     f"allow losses with --lossy"

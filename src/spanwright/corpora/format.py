@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from spanwright.corpora.losses import Kind, Loss, general_losses
 from spanwright.corpora.offsets import Mentions
 from spanwright.text import Document
 
@@ -43,6 +44,8 @@ class ReadingLog:
     """Of the file that was read last, or is being read."""
     misplaced: list[str] = field(default_factory=list)
     """Files most of whose mentions are not at their offsets, in the words of a note."""
+    relations_read: int = 0
+    relations_rejected: int = 0
 
     def remark(self, path: Path, line: int, reason: str) -> None:
         """Note a peculiarity of data that is kept."""
@@ -51,6 +54,11 @@ class ReadingLog:
     def reject_entity(self, path: Path, line: int, reason: str) -> None:
         """Note an annotation that is left out."""
         self.entities_rejected += 1
+        self.remark(path, line, reason)
+
+    def reject_relation(self, path: Path, line: int, reason: str) -> None:
+        """Note a relation that is left out."""
+        self.relations_rejected += 1
         self.remark(path, line, reason)
 
     def reject_document(self, path: Path, line: int, reason: str, *, entities: int = 0) -> None:
@@ -63,6 +71,7 @@ class ReadingLog:
         """Count a document that is handed on."""
         self.documents_read += 1
         self.entities_read += len(document.entities)
+        self.relations_read += len(document.relations)
         return document
 
     def conclude(self, path: Path) -> None:
@@ -104,10 +113,19 @@ class Format:
     """Whether it can be read compressed: not where files are read in jumps, or several belong together."""
     is_whole: Callable[[Path], bool] = lambda folder: False
     """Is a folder a corpus of this format whose files cannot be read one by one?"""
-    losses: Callable[..., Iterator[str]] = lambda document: iter(())
-    """One line for each thing of a document that the format cannot express, naming the entity.
+    writing_options: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
+    """Choices that `serialise` and `own_losses` leave to the user, like `options`."""
+    holds: frozenset[Kind] = frozenset()
+    """What it has a place for: of concepts, relations, confidences, corpora, metadata and notes."""
+    keys: frozenset[str] = frozenset()
+    """Keys of the metadata and the annotation notes that it writes and reads again, if not all of them."""
+    own_losses: Callable[..., Iterator[Loss]] = lambda document: iter(())
+    """One line for each thing of a document that it has a place for in general, but cannot express.
 
     Called with a document and the writing options by name.
     """
-    writing_options: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
-    """Choices that `serialise` and `losses` leave to the user, like `options`."""
+
+    def losses(self, document: Document) -> Iterator[Loss]:
+        """One line for each thing of a document that the format cannot express, naming the entity."""
+        yield from self.own_losses(document)
+        yield from general_losses(document, self.holds, self.keys)

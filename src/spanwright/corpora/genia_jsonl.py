@@ -4,7 +4,8 @@
      "entity_mentions": [{"start": 0, "end": 2, "entity_type": "DNA", "text": "IL-4 gene"}]}
 
 Mention offsets count tokens and are half open; mentions may nest and cross. A line is a document with
-`sent_id` as its id; other keys, `doc_id` among them, are kept in the metadata and written again.
+`sent_id` as its id; other keys, `doc_id` among them, are kept in the metadata and written again. Annotation
+notes are written under the key `annotation_notes`.
 """
 
 from __future__ import annotations
@@ -15,17 +16,21 @@ from typing import Any
 
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
+from spanwright.corpora.losses import Loss
 from spanwright.corpora.odd_entities import remark_odd_entities
 from spanwright.corpora.records import (
+    NOTES,
     Record,
     checked_list,
     checked_run,
     checked_tokens,
     first_keys,
     given_id,
+    given_notes,
     json_lines,
     list_length,
     metadata_losses,
+    notes_record,
     other_keys,
     write_record,
 )
@@ -34,7 +39,7 @@ from spanwright.corpora.tokens import border_losses, entity_of, joined, tokens_o
 from spanwright.errors import InputError
 from spanwright.text import Document, Entity, Range
 
-_KEYS = frozenset(("sent_id", "tokens", "entity_mentions"))
+_KEYS = frozenset(("sent_id", "tokens", "entity_mentions", NOTES))
 
 
 def recognises(path: Path, head: str) -> bool:
@@ -56,8 +61,16 @@ def read(path: Path, log: ReadingLog) -> Iterator[Document]:
         text, words, sentences = joined([tokens] if tokens else [])
         entities = tuple(_entities(text, words, mentions, path, line, log))
         remark_odd_entities(entities, path, line, log)
-        metadata = other_keys(record, _KEYS)
-        yield Document(id, text, entities, words, sentences, generated_id=generated, metadata=metadata)
+        yield Document(
+            id,
+            text,
+            entities,
+            words,
+            sentences,
+            generated_id=generated,
+            metadata=other_keys(record, _KEYS),
+            annotation_notes=given_notes(record),
+        )
 
 
 def _count(record: Record) -> int:
@@ -98,11 +111,11 @@ def serialise(documents: Iterable[Document]) -> Iterator[str]:
         record: Record = other_keys(document.metadata, _KEYS)
         if not document.generated_id:
             record["sent_id"] = document.id
-        record |= {"tokens": words, "entity_mentions": mentions}
+        record |= {"tokens": words, "entity_mentions": mentions} | notes_record(document.annotation_notes)
         yield write_record(record, document.id) + "\n"
 
 
-def losses(document: Document) -> Iterator[str]:
+def losses(document: Document) -> Iterator[Loss]:
     """A line for each thing of a document that tokens with mentions cannot express."""
     yield from tokens_of(document).losses
     yield from border_losses(document)
@@ -116,5 +129,6 @@ FORMAT = Format(
     recognises=recognises,
     read=read,
     serialise=serialise,
-    losses=losses,
+    holds=frozenset(("metadata", "notes")),
+    own_losses=losses,
 )

@@ -13,15 +13,14 @@ on a line, its sentences are joined by line breaks.
 A `cons` element with a class (`sem`) is an entity, and its type is the class as the file has it. A term
 that is coordinated ("alpha and beta chains") has a class in parentheses, such as `(AND G#protein_subunit
 G#protein_subunit)`: it is one entity over its whole range with that type, because the file does not say which
-of its parts, `cons` elements without a class, make up which term. Base forms (`lex`), such parts, and the end
-of an unusual title are kept in the metadata (`genia_lex`, `genia_parts`, `genia_title_end`), to be written.
+of its parts, `cons` elements without a class, make up which term. Base forms (`lex`) and such parts are kept
+in the annotation notes (`genia_lex`, `genia_parts`), and the end of an unusual title in the metadata
+(`genia_title_end`), to be written.
 
 With the option `types=five`, documents are what benchmarks use: the classes are merged into DNA, RNA,
 protein, cell_line and cell_type; terms of other classes and coordinated ones are left out, and counted in a
 note, as are terms that then repeat another. Words are given, too: they end at white space and at every border
 of a `cons` element. They are not given otherwise, because they tell where entities begin and end.
-
-Words, concepts, confidences and metadata that are not named above have no place in the format.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from spanwright.corpora.format import Format, ReadingLog
-from spanwright.corpora.genia_xml_writer import losses, serialise, title_end
+from spanwright.corpora.genia_xml_writer import LEX, PARTS, TITLE_END, losses, serialise, title_end
 from spanwright.corpora.ids import Ids
 from spanwright.corpora.safe_xml import Element, root_children, root_name
 from spanwright.corpora.standoff import key
@@ -122,10 +121,15 @@ def _document(
     coordinated = [each for each in terms if each.is_coordinated]
     counts.update("coordinated terms, each an entity over its whole range" for _ in coordinated)
     entities = tuple(Entity(each.start, each.end, str(each.sem)) for each in terms)
-    metadata = _metadata(terms, entities, article.cons)
-    if end != title_end(text, sentences):
-        metadata["genia_title_end"] = end
-    return Document(id, text, entities, None, sentences, generated_id=generated, metadata=metadata)
+    return Document(
+        id,
+        text,
+        entities,
+        sentences=sentences,
+        generated_id=generated,
+        metadata={TITLE_END: end} if end != title_end(text, sentences) else {},
+        annotation_notes=_notes(terms, entities, article.cons),
+    )
 
 
 def _given_id(element: Element) -> str | None:
@@ -184,14 +188,14 @@ def _is_term(cons: _Cons, path: Path, log: ReadingLog) -> bool:
     return cons.sem is not None and cons.start < cons.end
 
 
-def _metadata(terms: list[_Cons], entities: tuple[Entity, ...], cons: list[_Cons]) -> dict[str, Any]:
+def _notes(terms: list[_Cons], entities: tuple[Entity, ...], cons: list[_Cons]) -> dict[str, Any]:
     """What is written again beside the entities of the terms."""
     lexes: dict[str, list[str]] = {}
     for term, entity in zip(terms, entities, strict=True):
         if term.lex is not None:
             lexes.setdefault(key(entity), []).append(term.lex)
     parts = [[each.start, each.end, each.lex] for each in cons if each.sem is None and each.start < each.end]
-    return {name: value for name, value in (("genia_lex", lexes), ("genia_parts", parts)) if value}
+    return {name: value for name, value in ((LEX, lexes), (PARTS, parts)) if value}
 
 
 def _merged(terms: list[_Cons], counts: Counter[str]) -> Iterator[Entity]:
@@ -232,5 +236,6 @@ FORMAT = Format(
     read=read,
     options={"types": types_named},
     serialise=serialise,
-    losses=losses,
+    keys=frozenset((LEX, PARTS, TITLE_END)),
+    own_losses=losses,
 )

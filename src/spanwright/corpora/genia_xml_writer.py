@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from spanwright.corpora.losses import Loss, named
 from spanwright.corpora.safe_xml import escape, escape_attribute, is_legal
-from spanwright.corpora.standoff import given_borders, key, named
+from spanwright.corpora.standoff import given_borders, key
 from spanwright.text import Document, Entity, Range, sentences
 
+LEX, PARTS, TITLE_END = "genia_lex", "genia_parts", "genia_title_end"
+"""Keys of the annotation notes and, the last one, of the metadata."""
 _HEADER = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE set SYSTEM "gpml.dtd">\n<set>\n\n'
 _MOST_NESTED = 90
 """Readers of XML refuse elements that are nested much deeper."""
@@ -75,7 +78,7 @@ def _sentence_ranges(document: Document) -> tuple[Range, ...]:
 
 def _given_title_end(document: Document, ranges: Sequence[Range]) -> int:
     """Where the title ends: as the metadata has it, if that can be."""
-    given, text = document.metadata.get("genia_title_end"), document.text
+    given, text = document.metadata.get(TITLE_END), document.text
     if type(given) is int and 0 <= given <= len(text):
         is_break = given == len(text) or text[given] == "\n"
         if is_break and not any(start <= given < end for start, end in ranges):
@@ -102,15 +105,15 @@ def _marks(document: Document, ranges: Sequence[Range]) -> list[_Mark]:
 
 
 def _lexes(document: Document) -> dict[str, list[Any]]:
-    """Base forms by the keys of entities, from metadata that need not come from this library."""
-    given = document.metadata.get("genia_lex")
+    """Base forms by the keys of entities, from notes that need not come from this library."""
+    given = document.annotation_notes.get(LEX)
     lexes = given if isinstance(given, dict) else {}
     return {name: values for name, values in lexes.items() if isinstance(values, list)}
 
 
 def _parts(document: Document) -> Iterator[_Mark]:
-    """The elements without a class, from metadata that need not come from this library."""
-    given = document.metadata.get("genia_parts")
+    """The elements without a class, from notes that need not come from this library."""
+    given = document.annotation_notes.get(PARTS)
     for part in given if isinstance(given, list) else ():
         match part:
             case [int(start), int(end), (str() | None) as lex] if 0 <= start < end <= len(document.text):
@@ -126,26 +129,30 @@ def _cross(part: _Mark, other: _Mark) -> bool:
     return not inside and not around
 
 
-def _expressible(document: Document, ranges: Sequence[Range]) -> tuple[list[Entity], list[str]]:
+def _expressible(document: Document, ranges: Sequence[Range]) -> tuple[list[Entity], list[Loss]]:
     """The entities that nested elements can hold, outer ones first, and a loss for each other one."""
     kept: list[Entity] = []
-    losses: list[str] = []
+    losses: list[Loss] = []
     around: list[Entity] = []
     for entity in sorted(document.entities, key=lambda each: (each.start, -each.end)):
         while around and around[-1].end <= entity.start:
             around.pop()
         if len(entity.pieces) > 1:
-            losses.append(f"the discontinuous entity {named(document, entity)}")
+            losses.append(Loss("entities", f"the discontinuous entity {named(document, entity)}"))
         elif not any(start <= entity.start and entity.end <= end for start, end in ranges):
-            losses.append(f"the entity {named(document, entity)}, which is not inside of one sentence")
+            losses.append(_lost(document, entity, "which is not inside of one sentence"))
         elif around and around[-1].end < entity.end:
-            losses.append(f"the entity {named(document, entity)}, which crosses one that begins before it")
+            losses.append(_lost(document, entity, "which crosses one that begins before it"))
         elif len(around) >= _MOST_NESTED:
-            losses.append(f"the entity {named(document, entity)}, which is inside of {len(around)} others")
+            losses.append(_lost(document, entity, f"which is inside of {len(around)} others"))
         else:
             kept.append(entity)
             around.append(entity)
     return kept, losses
+
+
+def _lost(document: Document, entity: Entity, reason: str) -> Loss:
+    return Loss("entities", f"the entity {named(document, entity)}, {reason}")
 
 
 def _marked(text: str, marks: Sequence[_Mark], start: int, end: int) -> str:
@@ -173,17 +180,15 @@ def _marked(text: str, marks: Sequence[_Mark], start: int, end: int) -> str:
     return "".join(pieces)
 
 
-def losses(document: Document) -> Iterator[str]:
+def losses(document: Document) -> Iterator[Loss]:
     """One line for each thing of a document that a reader would not get back."""
     id = document.id
     if not document.generated_id and (not id or id != id.strip() or not is_legal(id)):
-        yield f"the id {id!r} of a document"
+        yield Loss("ids", f"the id {id!r} of a document")
     if not is_legal(document.text):
-        yield f"the control characters in the text of document {id!r}"
+        yield Loss("texts", f"the control characters in the text of document {id!r}")
     yield from given_borders(replace(document, sentences=None))
     yield from _expressible(document, _sentence_ranges(document))[1]
     for entity in document.entities:
         if not is_legal(entity.type):
-            yield f"the control characters in the type of {named(document, entity)}"
-        if entity.concepts:
-            yield f"the concepts {list(entity.concepts)} of {named(document, entity)}"
+            yield Loss("types", f"the control characters in the type of {named(document, entity)}")

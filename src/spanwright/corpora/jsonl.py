@@ -4,20 +4,23 @@
 
 Offsets count characters and are half open; the option `offsets` tells what else they count in a file of
 another tool: `utf-16` or `bytes`. Only `text` is needed. Entities may have `fragments`, `concepts`, a
-`confidence` and their `text`, which is compared with what stands at their offsets; documents may have `words`
-and `sentences` (lists of [start, end]), `corpus`, `metadata` and `generated_id`. Other keys of a document are
-kept in its metadata.
+`confidence` and their `text`, which is compared with what stands at their offsets; documents may have
+`relations` (see `json_relations`), `words` and `sentences` (lists of [start, end]), `corpus`, `metadata`,
+`annotation_notes` and `generated_id`. Other keys of a document are kept in its metadata.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
+from spanwright.corpora.json_relations import read_relations, relation_of, relation_records
+from spanwright.corpora.losses import EVERYTHING
 from spanwright.corpora.odd_entities import remark_odd_entities
 from spanwright.corpora.offsets import Offsets, Unit, offsets_in, unit_named
 from spanwright.corpora.records import (
@@ -34,7 +37,9 @@ from spanwright.errors import InputError
 from spanwright.text import Document, Entity, Range
 
 _SUFFIX = ".jsonl"
-_KEYS = frozenset(("id", "text", "entities", "words", "sentences", "corpus", "metadata", "generated_id"))
+_KEYS = frozenset(
+    ("id", "text", "entities", "relations", "words", "sentences", "corpus", "metadata", "annotation_notes")
+) | {"generated_id"}
 _ENTITY_KEYS = frozenset(("start", "end", "type", "fragments", "concepts", "confidence", "text"))
 _LARGEST = sys.float_info.max
 _TOKEN_KEYS = frozenset(("tokens", "entity_mentions", "ner"))
@@ -63,7 +68,8 @@ def read(path: Path, log: ReadingLog, *, offsets: Unit = "characters") -> Iterat
             continue
         if twice := [key for key in others if document.metadata[key] is not others[key]]:
             log.remark(path, line, f"keys that are in 'metadata' too, which is kept: {', '.join(twice)}")
-        yield _with_entities(document, record.get("entities") or [], offsets, path, line, log)
+        marked = _with_entities(document, record.get("entities") or [], offsets, path, line, log)
+        yield _with_relations(marked, record, path, line, log) if record.get("relations") else marked
     if extra:
         log.notes.append(f"{path}: keys that are not read but kept as metadata: {', '.join(sorted(extra))}")
 
@@ -77,6 +83,7 @@ def _document(record: Record, id: str, generated: bool, unit: Unit = "characters
     text = _checked(record, "text", str, "a string")
     offsets = offsets_in(text, unit)
     _checked(record, "entities", list, "a list", [])
+    _checked(record, "relations", list, "a list", [])
     metadata = _checked(record, "metadata", dict, "an object", {})
     return Document(
         id,
@@ -86,6 +93,7 @@ def _document(record: Record, id: str, generated: bool, unit: Unit = "characters
         corpus=_checked(record, "corpus", str, "a string", None),
         generated_id=_checked(record, "generated_id", bool, "true or false", False) or generated,
         metadata=other_keys(record, _KEYS) | metadata,
+        annotation_notes=_checked(record, "annotation_notes", dict, "an object", {}),
     )
 
 
@@ -93,7 +101,9 @@ def document_of(record: Record) -> Document:
     """The document of a record that `record_of` made."""
     document = _document(record, str(record["id"]), False)
     offsets = offsets_in(document.text, "characters")
-    return document.with_entities(tuple(_entity(each, offsets) for each in record["entities"]))
+    entities = tuple(_entity(each, offsets) for each in record["entities"])
+    relations = (relation_of(value, entities) for value in record.get("relations", ()))
+    return replace(document, entities=entities, relations=tuple(relations))
 
 
 _REQUIRED = object()
@@ -165,6 +175,22 @@ def _with_entities(
     return marked
 
 
+def _with_relations(document: Document, record: Record, path: Path, line: int, log: ReadingLog) -> Document:
+    """The document with those of its relations that are right."""
+    known = set(document.entities)
+    given = map(_entity_or_none, record.get("entities") or ())
+    entities = [entity if entity in known else None for entity in given]
+    relations = read_relations(record["relations"], entities, path, line, log)
+    return replace(document, relations=tuple(relations))
+
+
+def _entity_or_none(value: Any) -> Entity | None:
+    try:
+        return _entity(value)
+    except InputError:
+        return None
+
+
 def _fits(entity: Entity, document: Document, path: Path, line: int, log: ReadingLog) -> bool:
     try:
         Document(document.id, document.text, (entity,))
@@ -217,10 +243,12 @@ def record_of(document: Document) -> Record:
         "entities": [_entity_record(entity) for entity in document.entities],
     }
     optional = {
+        "relations": relation_records(document.relations, document.entities) or None,
         "words": document.words,
         "sentences": document.sentences,
         "corpus": document.corpus,
         "metadata": dict(document.metadata) or None,
+        "annotation_notes": dict(document.annotation_notes) or None,
         "generated_id": document.generated_id or None,
     }
     return record | {key: value for key, value in optional.items() if value is not None}
@@ -240,4 +268,5 @@ FORMAT = Format(
     read=read,
     options={"offsets": unit_named},
     serialise=serialise,
+    holds=EVERYTHING,
 )

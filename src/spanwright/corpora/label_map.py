@@ -79,14 +79,15 @@ class LabelMap:
         """
         corpus = corpus or document.corpus
         targets = self.targets(corpus)
+        changes: dict[Entity, Entity] = {}
         mapped: dict[object, Entity] = {}
         for entity in document.entities:
             if entity.type not in targets:
                 raise InputError(_unlisted(document, entity.type, targets))
             if (target := targets[entity.type]) is not None:
-                entity = replace(entity, type=target)
-                mapped.setdefault(entity.key, entity)
-        return document.with_entities(tuple(mapped.values()))
+                shared = replace(entity, type=target)
+                changes[entity] = mapped.setdefault(shared.key, shared)
+        return document.with_changed_entities(changes)
 
 
 def _unlisted(document: Document, type_: str, targets: Mapping[str, str | None]) -> str:

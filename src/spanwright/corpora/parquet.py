@@ -1,9 +1,10 @@
 """Parquet tables: the library's own documents, or tokens with tags as the Hugging Face library has them.
 
 Own tables have a row for each document, with everything a `Document` holds: `id`, `text`, `entities` (a list
-of start, end, type, fragments, concepts and confidence), `words` and `sentences` (lists of start and end),
-`corpus`, `generated_id` and `metadata` (JSON). Only `text` is needed. They are written in row groups, and
-read and written without the whole table in memory.
+of start, end, type, fragments, concepts and confidence), `relations` (a list of type, arguments and note, see
+`json_relations`), `words` and `sentences` (lists of start and end), `corpus`, `generated_id`, `metadata` and
+`annotation_notes` (JSON). Only `text` is needed. They are written in row groups, and read and written without
+the whole table in memory.
 
 Tables of tokens have a row for each sentence: `tokens`, and `ner_tags` in any tag scheme, as names or as
 numbers whose names stand in the schema. The options `tokens` and `tags` tell other names of these columns,
@@ -15,7 +16,8 @@ The line of a problem is the number of the row. Columns that are not read are na
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -31,9 +33,10 @@ from spanwright.corpora.arrow_tables import (
 )
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
+from spanwright.corpora.json_relations import read_relations, relation_records
+from spanwright.corpora.losses import EVERYTHING, Loss, named
 from spanwright.corpora.odd_entities import remark_odd_entities
 from spanwright.corpora.records import Record, parse_record, write_record
-from spanwright.corpora.standoff import named
 from spanwright.corpora.tagged_rows import TagColumns, read_tagged
 from spanwright.corpora.whole_files import whole_file
 from spanwright.errors import InputError
@@ -63,7 +66,18 @@ def _schema() -> Any:
             ("corpus", arrow.string()),
             ("generated_id", arrow.bool_()),
             ("metadata", arrow.string()),
+            ("relations", _relations(arrow)),
+            ("annotation_notes", arrow.string()),
         ]
+    )
+
+
+def _relations(arrow: Any) -> Any:
+    """The `pyarrow.DataType` of relations."""
+    argument = [("entity", arrow.int64()), ("concept", arrow.string()), ("role", arrow.string())]
+    arguments = arrow.list_(arrow.struct(argument))
+    return arrow.list_(
+        arrow.struct([("type", arrow.string()), ("arguments", arguments), ("note", arrow.string())])
     )
 
 
@@ -108,9 +122,7 @@ def _read_own(table: Table, ids: Ids, log: ReadingLog) -> Iterator[Document]:
                 lost = len(record.get("entities") or ())
                 log.reject_document(table.path, row, str(error), entities=lost)
                 continue
-            entities = tuple(_entities(document, record.get("entities") or (), table.path, row, log))
-            remark_odd_entities(entities, table.path, row, log)
-            yield document.with_entities(entities)
+            yield _annotated(document, record, table.path, row, log)
 
 
 def _typed(batch: Any, schema: Any, path: Path) -> Any:
@@ -130,7 +142,7 @@ def _document(record: Record, ids: Ids, row: int) -> Document:
     """The document of a row without its entities."""
     if record["text"] is None:
         raise InputError("there is no text")
-    metadata = record.get("metadata")
+    metadata, notes = record.get("metadata"), record.get("annotation_notes")
     id, generated = ids.take(record.get("id"), row)
     return Document(
         id,
@@ -140,7 +152,17 @@ def _document(record: Record, ids: Ids, row: int) -> Document:
         corpus=record.get("corpus"),
         generated_id=bool(record.get("generated_id")) or generated,
         metadata=parse_record(metadata) if metadata else {},
+        annotation_notes=parse_record(notes) if notes else {},
     )
+
+
+def _annotated(document: Document, record: Record, path: Path, row: int, log: ReadingLog) -> Document:
+    """The document of a row with its entities and relations; a wrong one is rejected alone."""
+    entities = list(_entities(document, record.get("entities") or (), path, row, log))
+    relations = read_relations(record.get("relations") or (), entities, path, row, log)
+    found = tuple(entity for entity in entities if entity is not None)
+    remark_odd_entities(found, path, row, log)
+    return replace(document, entities=found, relations=tuple(relations))
 
 
 def _ranges(values: list[Record] | None) -> tuple[Range, ...] | None:
@@ -153,14 +175,15 @@ def _ranges(values: list[Record] | None) -> tuple[Range, ...] | None:
 
 def _entities(
     document: Document, values: Iterable[Record], path: Path, row: int, log: ReadingLog
-) -> Iterator[Entity]:
-    """The entities of a row; a wrong one is rejected alone."""
+) -> Iterator[Entity | None]:
+    """The entities of a row, with None for a wrong one, which is rejected alone."""
     for number, value in enumerate(values):
         try:
             entity = _entity(value)
             Document(document.id, document.text, (entity,))
         except InputError as error:
             log.reject_entity(path, row, f"entity {number}: {error}")
+            yield None
         else:
             yield entity
 
@@ -211,8 +234,14 @@ def _row(document: Document) -> Record:
         "sentences": _range_rows(document.sentences),
         "corpus": document.corpus,
         "generated_id": document.generated_id,
-        "metadata": write_record(dict(document.metadata), document.id) if document.metadata else None,
+        "metadata": _json(document.metadata, document.id),
+        "relations": relation_records(document.relations, document.entities),
+        "annotation_notes": _json(document.annotation_notes, document.id),
     }
+
+
+def _json(values: Mapping[str, Any], document_id: str) -> str | None:
+    return write_record(dict(values), document_id) if values else None
 
 
 def _entity_row(entity: Entity) -> Record:
@@ -231,11 +260,11 @@ def _range_rows(ranges: tuple[Range, ...] | None) -> list[Record] | None:
     return None if ranges is None else [{"start": start, "end": end} for start, end in ranges]
 
 
-def losses(document: Document) -> Iterator[str]:
+def losses(document: Document) -> Iterator[Loss]:
     """One line for each confidence that is no number."""
     for entity in document.entities:
         if entity.confidence is not None and not isfinite(entity.confidence):
-            yield f"the confidence {entity.confidence} of {named(document, entity)}"
+            yield Loss("confidences", f"the confidence {entity.confidence} of {named(document, entity)}")
 
 
 FORMAT = Format(
@@ -248,5 +277,6 @@ FORMAT = Format(
     write=write,
     compressible=False,
     is_whole=is_saved_data_set,
-    losses=losses,
+    holds=EVERYTHING,
+    own_losses=losses,
 )

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.lines import Undecodable, read_text
+from spanwright.corpora.losses import Loss, named
 from spanwright.corpora.opening import bare_path
-from spanwright.corpora.standoff import given_borders, named
+from spanwright.corpora.standoff import given_borders
 from spanwright.errors import InputError
 from spanwright.text import Document
 
@@ -38,11 +39,11 @@ def serialise(documents: Iterable[Document]) -> Iterator[str]:
         yield ("\ufeff" if document.text.startswith("\ufeff") else "") + document.text
 
 
-def losses(document: Document) -> Iterator[str]:
+def losses(document: Document) -> Iterator[Loss]:
     """One line for each entity, and one for given words and sentences."""
     yield from given_borders(document)
     for entity in document.entities:
-        yield named(document, entity)
+        yield Loss("entities", named(document, entity))
 
 
 FORMAT = Format(
@@ -52,5 +53,5 @@ FORMAT = Format(
     recognises=recognises,
     read=read,
     serialise=serialise,
-    losses=losses,
+    own_losses=losses,
 )

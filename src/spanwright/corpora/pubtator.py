@@ -5,12 +5,10 @@
     8701013	0	10	Famotidine	Chemical	D015738
 
 The text of a document is the title, a line break and the abstract, so that the offsets of the file hold as
-they are; with an empty abstract it is the title alone. Relation lines (`CID` and those of BioRED) are kept
-in `metadata["relations"]`, columns that `Entity` has no place for in `metadata["pubtator_columns"]`, and the
-id of a block that repeats an earlier one in `metadata["given_id"]`. The option `offsets` tells what offsets
-count where that is not characters: `utf-16` or `bytes`.
-
-Confidences of predicted entities have no place in the format and are not written.
+they are; with an empty abstract it is the title alone. Relation lines (`CID` and those of BioRED) relate two
+concepts. Columns that `Entity` has no place for are kept in `annotation_notes["pubtator_columns"]`, and the
+id of a block that repeats an earlier one in `metadata["given_id"]`. The
+option `offsets` tells what offsets count where that is not characters: `utf-16` or `bytes`.
 """
 
 from __future__ import annotations
@@ -18,24 +16,27 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from spanwright.corpora.format import Format, ReadingLog
 from spanwright.corpora.ids import Ids
 from spanwright.corpora.lines import Undecodable, read_lines
+from spanwright.corpora.losses import Loss, lost_concepts, lost_relation, named
 from spanwright.corpora.offsets import Unit, offsets_in, unit_named
 from spanwright.corpora.pubtator_annotations import (
     columns_of,
     entity_of,
     is_relation,
-    is_writable_relation,
     join_concepts,
     obstacle,
     other_columns,
+    relation_columns,
+    relation_of,
 )
-from spanwright.corpora.standoff import given_borders, key, named, remark_other_mention
-from spanwright.text import Document, Entity
+from spanwright.corpora.standoff import given_borders, key, remark_other_mention
+from spanwright.text import Document, Entity, Relation
 
 _TEXT_LINE = re.compile(r"([^|\t\n]+)\|([ta])\|")
 _ILLEGAL_IN_ID = re.compile(r"[|\t\r\n\ufeff\ud800-\udfff]")
@@ -74,11 +75,9 @@ def read(path: Path, log: ReadingLog, *, offsets: Unit = "characters") -> Iterat
             continue
         number, given = text_lines[0].number, text_lines[0].id
         text = _joined(*(str(line.text) for line in text_lines))
-        entities, metadata = _annotations(rows, given, text, offsets, path, log)
+        bare = _annotated(Document(given, text), rows, offsets, path, log)
         id, _ = ids.take(given, number)
-        if id != given:
-            metadata["given_id"] = given
-        yield Document(id, text, tuple(entities), metadata=metadata)
+        yield bare if id == given else replace(bare, id=id, metadata={"given_id": given})
 
 
 def _blocks(path: Path) -> Iterator[_Block]:
@@ -118,20 +117,21 @@ def _is_annotation(row: _Row) -> bool:
     return not is_relation(line.split("\t"), "")
 
 
-def _annotations(
-    rows: list[_Row], given: str, text: str, unit: Unit, path: Path, log: ReadingLog
-) -> tuple[list[Entity], dict[str, Any]]:
-    """The entities of a block, and the metadata with its relations and extra columns."""
+def _annotated(
+    document: Document, rows: list[_Row], unit: Unit, path: Path, log: ReadingLog
+) -> Document:
+    """The document of a block with its entities, its relations and what it says of them besides."""
+    given, text = document.id, document.text
     entities: list[Entity] = []
-    relations: list[tuple[int, list[str]]] = []
+    relations: list[tuple[int, Relation]] = []
     extra: dict[str, str] = {}
     for number, line in rows:
         columns = (line if isinstance(line, str) else line.replaced).split("\t")
         if isinstance(line, Undecodable):
-            note = log.remark if is_relation(columns, text) else log.reject_entity
+            note = log.reject_relation if is_relation(columns, text) else log.reject_entity
             note(path, number, line.reason)
         elif columns[0] == given and is_relation(columns, text):
-            relations.append((number, columns[1:]))
+            relations.append((number, relation_of(columns)))
         elif isinstance(entity := entity_of(columns, given, offsets_in(text, unit)), str):
             log.reject_entity(path, number, entity)
         else:
@@ -146,16 +146,18 @@ def _annotations(
             if columns[5:] != [*entity.concepts] and (other := other_columns(columns, entity)):
                 extra[key(entity)] = other
     _remark_unknown_concepts(relations, entities, path, log)
-    metadata: dict[str, Any] = {"relations": [columns for _, columns in relations]} if relations else {}
-    return entities, metadata | ({"pubtator_columns": extra} if extra else {})
+    notes = {"pubtator_columns": extra} if extra else {}
+    related = tuple(relation for _, relation in relations)
+    return replace(document, entities=tuple(entities), relations=related, annotation_notes=notes)
 
 
 def _remark_unknown_concepts(
-    relations: list[tuple[int, list[str]]], entities: list[Entity], path: Path, log: ReadingLog
+    relations: list[tuple[int, Relation]], entities: list[Entity], path: Path, log: ReadingLog
 ) -> None:
     """A relation between concepts that no entity has may be an annotation with broken offsets."""
     known = {concept for entity in entities for concept in entity.concepts}
-    for number, (_, *concepts) in relations if known else ():
+    for number, relation in relations if known else ():
+        concepts = [each.target for each in relation.arguments]
         if known.isdisjoint(concepts):
             log.remark(path, number, f"read as a relation, but no entity has a concept of {concepts}")
 
@@ -192,24 +194,27 @@ def _lines(document: Document, id: str) -> Iterator[str]:
     for entity in document.entities:
         if not obstacle(entity):
             yield "\t".join([id, *columns_of(entity, document)])
-    relations = document.metadata.get("relations")
-    for relation in relations if isinstance(relations, list) else ():
-        if is_writable_relation(relation):
-            yield "\t".join([id, *relation])
+    for relation in document.relations:
+        if columns := relation_columns(relation, document.text):
+            yield "\t".join([id, *columns])
 
 
-def losses(document: Document) -> Iterator[str]:
+def losses(document: Document) -> Iterator[Loss]:
     """One line for each thing of a document that a reader would not get back."""
     if not document.id or _ILLEGAL_IN_ID.search(document.id):
-        yield f"the id {document.id!r} of a document"
+        yield Loss("ids", f"the id {document.id!r} of a document")
     if _joined(*_sections(document.text)) != document.text:
-        yield f"the line breaks of document {document.id!r} but for one, which parts title and abstract"
+        line = f"the line breaks of document {document.id!r} but for one, which parts title and abstract"
+        yield Loss("texts", line)
     yield from given_borders(document)
     for entity in document.entities:
         if found := obstacle(entity):
-            yield f"{found} {named(document, entity)}"
+            yield Loss("entities", f"{found} {named(document, entity)}")
         elif join_concepts(entity.concepts) is None:
-            yield f"the concepts {list(entity.concepts)} of {named(document, entity)}"
+            yield lost_concepts(document, entity)
+    for relation in document.relations:
+        if not relation_columns(relation, document.text):
+            yield lost_relation(document, relation)
 
 
 FORMAT = Format(
@@ -220,5 +225,7 @@ FORMAT = Format(
     read=read,
     options={"offsets": unit_named},
     serialise=serialise,
-    losses=losses,
+    holds=frozenset(("concepts", "relations")),
+    keys=frozenset(("pubtator_columns", "given_id")),
+    own_losses=losses,
 )

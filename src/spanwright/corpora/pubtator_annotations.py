@@ -10,7 +10,7 @@ import re
 
 from spanwright.corpora.offsets import Offsets
 from spanwright.corpora.standoff import flat, is_column, key, whole_number
-from spanwright.text import Document, Entity
+from spanwright.text import Argument, Document, Entity, Relation
 
 _SEPARATORS = re.compile(r"[|,;+]")
 # Sequence variants (`c|SUB|G|2633+1|C;Gene:6559`) have bars, commas and signs inside an identifier.
@@ -47,13 +47,18 @@ def is_relation(columns: list[str], text: str) -> bool:
     return end is None or not text[:end].endswith(columns[3])
 
 
-def is_writable_relation(columns: object) -> bool:
-    """Whether a relation in metadata is one of this format: others keep theirs in other shapes."""
-    return (
-        isinstance(columns, list)
-        and all(isinstance(column, str) and is_column(column) for column in columns)
-        and is_relation(["", *columns], "")
-    )
+def relation_of(columns: list[str]) -> Relation:
+    """The relation of a line that is one."""
+    _, type_, first, second, *note = columns
+    return Relation(type_, (Argument(first), Argument(second)), "".join(note))
+
+
+def relation_columns(relation: Relation, text: str) -> list[str]:
+    """The columns that are read as a relation, but for the id; none when there are no such columns."""
+    targets = [each.target for each in relation.arguments]
+    columns = ["", relation.type, *map(str, targets), *([relation.note] if relation.note else [])]
+    is_legal = len(targets) == 2 and all(map(is_column, columns[1:])) and is_relation(columns, text)
+    return columns[1:] if is_legal and relation_of(columns) == relation else []
 
 
 def split_concepts(column: str) -> tuple[str, ...]:
@@ -91,7 +96,7 @@ def columns_of(entity: Entity, document: Document) -> list[str]:
 
 def _kept_columns(entity: Entity, document: Document) -> str:
     """What stood behind the type in the file that was read, if it still tells the concepts of the entity."""
-    kept = document.metadata.get("pubtator_columns")
+    kept = document.annotation_notes.get("pubtator_columns")
     behind = kept.get(key(entity)) if isinstance(kept, dict) else None
     if not isinstance(behind, str):
         return ""

@@ -13,11 +13,14 @@ from typing import Any
 
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.lines import Undecodable, read_lines
+from spanwright.corpora.losses import Loss
 from spanwright.errors import InputError
 from spanwright.text import Document
 from spanwright.text.tags import Run
 
 Record = dict[str, Any]
+NOTES = "annotation_notes"
+"""The key of the annotation notes in formats that keep other keys, too."""
 
 _SPACE = re.compile(r"\s*")
 # Characters that some tools take for line ends, though JSON and this library do not.
@@ -175,6 +178,17 @@ def given_id(record: Record, key: str) -> str | None:
     return None if value is None else str(value)
 
 
+def given_notes(record: Record) -> Record:
+    """The annotation notes in a record of a format of tokens; anything but an object is none of ours."""
+    notes = record.get(NOTES)
+    return notes if isinstance(notes, dict) else {}
+
+
+def notes_record(notes: Mapping[str, Any]) -> Record:
+    """What `given_notes` reads as these notes; nothing for none."""
+    return {NOTES: dict(notes)} if notes else {}
+
+
 def checked_list(value: Any, name: str) -> list[Any]:
     """A JSON value, if it is a list; `name` is the key it stands under."""
     if not isinstance(value, list):
@@ -211,8 +225,9 @@ def other_keys(values: Mapping[str, Any], known: frozenset[str]) -> Record:
     return {key: value for key, value in values.items() if key not in known}
 
 
-def metadata_losses(document: Document, known: frozenset[str]) -> Iterator[str]:
+def metadata_losses(document: Document, known: frozenset[str]) -> Iterator[Loss]:
     """A line for each metadata key that is also a key of the format, and so cannot stand beside it."""
     for key in document.metadata:
         if key in known:
-            yield f"the metadata {key!r} of document {document.id!r}, which is a key of the format"
+            line = f"the metadata {key!r} of document {document.id!r}, which is a key of the format"
+            yield Loss("metadata", line)

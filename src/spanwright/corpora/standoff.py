@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from spanwright.corpora.format import ReadingLog
-from spanwright.text import Document, Entity
+from spanwright.corpora.losses import Loss
+from spanwright.text import Document, Entity, Relation
 
 _LEGAL_COLUMN = re.compile(r"[^\t\r\n\ud800-\udfff]+")
 _FLAT = str.maketrans("\t\n\r", "   ")
 _MOST_DIGITS = 15
+
+Kept = TypeVar("Kept")
 
 
 def whole_number(digits: str) -> int | None:
@@ -68,16 +72,26 @@ def remark_other_mention(
         )
 
 
-def named(document: Document, entity: Entity) -> str:
-    """An entity in the words of a loss."""
-    return (
-        f"{entity.type!r} {document.mention(entity)!r} at [{entity.start}, {entity.end}) "
-        f"of document {document.id!r}"
-    )
+def told_relations(
+    kept: Iterable[Kept], parse: Callable[[Kept], Relation | None], relations: Iterable[Relation]
+) -> tuple[list[Kept], list[Relation]]:
+    """What was kept of a file without what tells relations that are gone, and relations that nothing tells.
+
+    `parse` gives the relation that a kept line or record tells, if it tells one.
+    """
+    untold = Counter(relations)
+    found: list[Kept] = []
+    for each in kept:
+        relation = parse(each)
+        if relation is None or untold[relation] > 0:
+            found.append(each)
+        if relation is not None:
+            untold[relation] -= 1
+    return found, [*untold.elements()]
 
 
-def given_borders(document: Document) -> Iterator[str]:
+def given_borders(document: Document) -> Iterator[Loss]:
     """A loss for formats that cannot express words and sentences, when a document has them given."""
     given = [name for name in ("words", "sentences") if getattr(document, name) is not None]
     if given:
-        yield f"the given {' and '.join(given)} of document {document.id!r}"
+        yield Loss("borders", f"the given {' and '.join(given)} of document {document.id!r}", len(given))

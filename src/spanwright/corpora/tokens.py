@@ -2,7 +2,7 @@
 
 Such files hold words, not a text. The text of their documents is made by joining words with a blank and
 sentences with a line break. The other way round, the white space between the words of a document stays
-behind, as do concepts and confidences of entities; what else is left out is listed as a loss.
+behind; what else is left out is listed as a loss.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from spanwright.corpora.standoff import named
-from spanwright.text import Document, Entity, Range, sentences, words
+from spanwright.corpora.losses import Loss, named
+from spanwright.text import Argument, Document, Entity, Range, Relation, sentences, words
 from spanwright.text.tags import Run
 
 
@@ -80,7 +80,7 @@ class Tokens:
     sentences: list[list[str]]
     runs: list[tuple[Run, Entity]]
     """Each entity that covers whole words: word positions counted over the document, and the entity."""
-    losses: list[str]
+    losses: list[Loss]
     """What is left out: text in no word, discontinuous entities, entities that cut a word."""
 
     @property
@@ -99,23 +99,24 @@ def tokens_of(document: Document) -> Tokens:
     return Tokens([[next(shown) for _ in range(count)] for count in counts], runs, losses)
 
 
-def _runs(document: Document, word_ranges: Sequence[Range]) -> tuple[list[tuple[Run, Entity]], list[str]]:
+def _runs(document: Document, word_ranges: Sequence[Range]) -> tuple[list[tuple[Run, Entity]], list[Loss]]:
     first_of = {start: position for position, (start, _) in enumerate(word_ranges)}
     end_of = {end: position + 1 for position, (_, end) in enumerate(word_ranges)}
     runs: list[tuple[Run, Entity]] = []
-    losses: list[str] = []
+    losses: list[Loss] = []
     for entity in document.entities:
         first, end = first_of.get(entity.start), end_of.get(entity.end)
         if len(entity.pieces) > 1:
-            losses.append(f"the discontinuous entity {named(document, entity)}")
+            losses.append(Loss("entities", f"the discontinuous entity {named(document, entity)}"))
         elif first is None or end is None:
-            losses.append(f"the entity {named(document, entity)}, which does not begin and end with a word")
+            line = f"the entity {named(document, entity)}, which does not begin and end with a word"
+            losses.append(Loss("entities", line))
         else:
             runs.append(((first, end, entity.type), entity))
     return runs, losses
 
 
-def _uncovered_text(document: Document, word_ranges: Sequence[Range]) -> Iterator[str]:
+def _uncovered_text(document: Document, word_ranges: Sequence[Range]) -> Iterator[Loss]:
     """A line for each stretch of text that is in no word; the splitter leaves none, a corpus may."""
     if document.words is None:
         return
@@ -123,7 +124,8 @@ def _uncovered_text(document: Document, word_ranges: Sequence[Range]) -> Iterato
     for start, end in zip(borders[::2], borders[1::2], strict=True):
         text = document.text[start:end]
         if text.strip():
-            yield f"the text {text!r:.80} at [{start}, {end}) of document {document.id!r}, outside of words"
+            where = f"at [{start}, {end}) of document {document.id!r}, outside of words"
+            yield Loss("texts", f"the text {text!r:.80} {where}")
 
 
 def _sentence_numbers(
@@ -143,13 +145,13 @@ def _sentence_numbers(
 
 def disjoint(
     document: Document, runs: Iterable[tuple[Run, Entity]], layers: int = 1
-) -> tuple[list[Run], list[str]]:
+) -> tuple[list[Run], list[Loss]]:
     """The runs that can be disjoint in layers of tags, longest first choice, and a loss for each other one.
 
     They come in the order of their beginnings, outer runs before those in them.
     """
     kept: dict[Run, None] = {}
-    losses: list[str] = []
+    losses: list[Loss] = []
     covered: Counter[int] = Counter()
     for run, entity in sorted(runs, key=lambda each: each[0][0] - each[0][1]):
         positions = range(run[0], run[1])
@@ -160,11 +162,20 @@ def disjoint(
             others = (
                 "a longer or equal one" if layers == 1 or run in kept else f"{layers} longer or equal ones"
             )
-            losses.append(f"the entity {named(document, entity)}, which overlaps {others}")
+            line = f"the entity {named(document, entity)}, which overlaps {others}"
+            losses.append(Loss("entities", line))
     return sorted(kept, key=lambda run: (run[0], -run[1])), losses
 
 
-def border_losses(document: Document) -> Iterator[str]:
+def plain_pair(relation: Relation) -> tuple[Entity, ...]:
+    """The mentions of a relation that formats of tokens can hold: two of them, without roles or a note."""
+    mentions = relation.mentions
+    is_plain = len(mentions) == 2 and relation == Relation(relation.type, tuple(map(Argument, mentions)))
+    return mentions if is_plain else ()
+
+
+def border_losses(document: Document) -> Iterator[Loss]:
     """A line when the corpus gives a document several sentences and the format holds one."""
     if document.sentences is not None and len(document.sentences) > 1:
-        yield f"the borders of the {len(document.sentences)} sentences of document {document.id!r}"
+        line = f"the borders of the {len(document.sentences)} sentences of document {document.id!r}"
+        yield Loss("borders", line)

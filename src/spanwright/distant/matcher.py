@@ -26,7 +26,7 @@ from spanwright.lexicons import Lexicon
 from spanwright.text import Document, Entity
 
 PROVENANCE = "distant_labels"
-"""The key of a document's metadata that tells where its entities are from."""
+"""The key of a document's annotation notes that tells where its entities are from."""
 
 
 class Matcher:
@@ -52,7 +52,7 @@ class Matcher:
             minimum_length: the fewest letters and digits that a name must have to be looked for.
             blocked: names not to look for. They are compared as the names are: with `smart`, `all` blocks the
                 name `All` and not the acronym `ALL`.
-            sources: the file names of the lexicon, for the metadata of labelled documents.
+            sources: the file names of the lexicon, for the annotation notes of labelled documents.
             engine: how to search; the answers are the same.
         """
         _check("case", case, get_args(Case))
@@ -68,7 +68,7 @@ class Matcher:
             "minimum_length": minimum_length,
             "blocked": len(blocked),
         }
-        """Where labels are from, for the metadata of documents."""
+        """Where labels are from, for the annotation notes of documents."""
         self.left_out = names.left_out
         """How many names of the lexicon are not looked for, by the rule that left them out."""
         self._fold = case != "exact"
@@ -81,11 +81,9 @@ class Matcher:
         return len(self._names)
 
     def label(self, document: Document) -> Document:
-        """The document with what was found as its only entities, and in its metadata where they are from."""
+        """The text with what was found and nothing else marked in it; its notes tell where that is from."""
         return replace(
-            document,
-            entities=self.entities(document),
-            metadata={**document.metadata, PROVENANCE: dict(self.provenance)},
+            document.tagged(self.entities(document)), annotation_notes={PROVENANCE: dict(self.provenance)}
         )
 
     def entities(self, document: Document) -> tuple[Entity, ...]:

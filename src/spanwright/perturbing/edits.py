@@ -79,7 +79,8 @@ def edited(document: Document, edits: Iterable[Edit]) -> Document:
     """The document behind disjoint edits of its text; itself when they change nothing.
 
     Entities, given words and given sentences move with the text. Edits that cut an entity at its border or
-    delete it are a ValueError. An entity that is replaced by other words loses its concepts.
+    delete it are a ValueError. An entity that is replaced by other words loses its concepts. Annotation
+    notes, whose offsets hold no more, are gone.
     """
     text = document.text
     changes = [edit for edit in edits if text[edit.start : edit.end] != edit.new]
@@ -91,10 +92,13 @@ def edited(document: Document, edits: Iterable[Edit]) -> Document:
             raise ValueError(f"edits overlap: {left} and {right}")
     offsets = OffsetMap(changes)
     replaced = {(edit.start, edit.end) for edit in changes if edit.words is not None}
+    moved = {entity: _entity(entity, offsets, replaced) for entity in document.entities}
     return replace(
         document,
         text=_text(text, changes),
-        entities=tuple(_entity(entity, offsets, replaced) for entity in document.entities),
+        entities=tuple(moved[entity] for entity in document.entities),
+        relations=tuple(relation.with_changed_entities(moved) for relation in document.relations),
+        annotation_notes={},
         words=None if document.words is None else _words(document.words, changes, offsets),
         sentences=None if document.sentences is None else tuple(offsets.ranges(document.sentences)),
     )

@@ -57,6 +57,7 @@ def _joined(left: Document, right: Document) -> Document:
         id=f"{left.id} + {right.id}",
         text=moved.text,
         entities=left.entities + moved.entities,
+        relations=left.relations + moved.relations,
         words=(*words(left), *offsets.ranges(words(right))) if give_words else None,
         sentences=(*sentences(left), *offsets.ranges(sentences(right))) if give_sentences else None,
         corpus=left.corpus if left.corpus == right.corpus else None,

@@ -81,6 +81,7 @@ class JobFolder:
             "entities": counts.entities,
             "words": counts.words,
             "problems": counts.problems,
+            "left_out": counts.left_out,
             "unreadable_inputs": counts.unreadable_inputs,
             "shards": len(self.finished_shards()),
             "lost_shards": sorted(lost, key=_order),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanwright.corpora.files import FORMATS, named, write, write_stream
 from spanwright.corpora.format import Format
+from spanwright.corpora.losses import count_losses
 from spanwright.errors import InputError, SpanwrightError
 from spanwright.predicting.shards import Shard
 from spanwright.text import Document, words
@@ -76,6 +77,8 @@ class Counts:
     entities: int = 0
     words: int = 0
     problems: int = 0
+    left_out: int = 0
+    """By-products of documents, such as confidences, that the format has no place for."""
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(Counts)))
@@ -135,6 +138,7 @@ def tag_shard(tagger: Tagger, shard: Shard, tagging: Tagging) -> ShardResult:
         entities=sum(len(document.entities) for document in written),
         words=sum(len(words(document)) for document in written),
         problems=len(problems),
+        left_out=sum(_by_products(document, tagging.written_format) for document in written),
     )
     return ShardResult(shard.name, content, counts, tuple(problems), shard.position)
 
@@ -181,10 +185,14 @@ def _is_expressible(
     path: str, document: Document, format: Format, lossy: bool, problems: list[dict[str, Any]]
 ) -> bool:
     """Whether a document can be written; what is left out of it is told in any case."""
-    losses = list(format.losses(document))
+    losses = [loss for loss in format.losses(document) if loss.needs_leave]
     told = "left out" if lossy else f"{format.name} cannot express (leave it out with --lossy)"
     problems += [_problem(path, document, f"{told}: {loss}") for loss in losses]
     return lossy or not losses
+
+
+def _by_products(document: Document, format: Format) -> int:
+    return count_losses(loss for loss in format.losses(document) if not loss.needs_leave)
 
 
 def _is_writable(path: str, document: Document, format: Format, problems: list[dict[str, Any]]) -> bool:

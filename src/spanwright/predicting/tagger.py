@@ -235,6 +235,4 @@ def _with_entities(
             entities[document[position]][entity.key] = max(
                 same, entity, key=lambda answer: answer.confidence or 0.0
             )
-    return [
-        item.document.with_entities(tuple(own.values())) for item, own in zip(prepared, entities, strict=True)
-    ]
+    return [item.document.tagged(tuple(own.values())) for item, own in zip(prepared, entities, strict=True)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spanwright.corpora.files import named, write_stream
+from spanwright.corpora.losses import Loss, count_losses
 from spanwright.service.messages import OutputFormat
 from spanwright.text import Document
 
@@ -25,7 +26,7 @@ class Answer:
 
     content: bytes
     media_type: str
-    losses: list[str]
+    losses: list[Loss]
     """One line for each thing that the format could not express."""
 
     @property
@@ -35,7 +36,10 @@ class Answer:
             return {LOSSES: "0"}
         examples = [loss[:_SHOWN_CHARACTERS] for loss in self.losses[:_SHOWN_LOSSES]]
         # JSON leaves one control character as it is, which no header may have.
-        return {LOSSES: str(len(self.losses)), EXAMPLES: json.dumps(examples).replace("\x7f", "\\u007f")}
+        return {
+            LOSSES: str(count_losses(self.losses)),
+            EXAMPLES: json.dumps(examples).replace("\x7f", "\\u007f"),
+        }
 
 
 def render(documents: Sequence[Document], format: OutputFormat, model: str) -> Answer:
@@ -45,7 +49,7 @@ def render(documents: Sequence[Document], format: OutputFormat, model: str) -> A
     if format == "brat":
         return _brat(documents)
     media_type = LINES if format == "jsonl" else TEXT
-    losses: list[str] = []
+    losses: list[Loss] = []
     stream = io.StringIO(newline="")
     write_stream(documents, stream, named(format), lossy=True, losses=losses)
     return Answer(stream.getvalue().encode("utf-8"), media_type, losses)

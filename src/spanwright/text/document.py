@@ -1,4 +1,4 @@
-"""`Document` and `Entity`: a text and what is marked in it.
+"""`Document`, `Entity` and `Relation`: a text and what is marked in it.
 
 Offsets count characters of the untouched text and are half open: `text[start:end]` is the mention.
 """
@@ -20,7 +20,7 @@ class Entity:
     """One mention of a type, at `[start, end)`.
 
     `fragments` is empty for a mention in one piece. A discontinuous mention lists its pieces in order;
-    `start` and `end` are then the outer bounds.
+    `start` and `end` are then the outer bounds. One fragment that is the whole range is no fragment.
     """
 
     start: int
@@ -32,6 +32,10 @@ class Entity:
     confidence: float | None = None
     """The model's confidence in a predicted entity; None for annotated ones."""
 
+    def __post_init__(self) -> None:
+        if self.fragments == ((self.start, self.end),):
+            object.__setattr__(self, "fragments", ())
+
     @property
     def pieces(self) -> tuple[Range, ...]:
         """The character ranges of the mention: its fragments, or its one range."""
@@ -41,6 +45,39 @@ class Entity:
     def key(self) -> tuple[tuple[Range, ...], str]:
         """What strict scoring compares: the exact character ranges and the type."""
         return self.pieces, self.type
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What a relation holds of: a mention, or a concept wherever it is mentioned."""
+
+    target: Entity | str
+    """An entity of the document, or the identifier of a concept."""
+    role: str = ""
+    """Empty where the place among the arguments tells it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation of a type between mentions (as in BRAT) or between concepts (as in PubTator)."""
+
+    type: str
+    arguments: tuple[Argument, ...]
+    note: str = ""
+    """What the corpus says of it in a word, such as BioRED's `Novel`."""
+
+    @property
+    def mentions(self) -> tuple[Entity, ...]:
+        """The entities among the arguments."""
+        return tuple(each.target for each in self.arguments if isinstance(each.target, Entity))
+
+    def with_changed_entities(self, changes: Mapping[Entity, Entity]) -> Relation:
+        """The same relation between changed entities."""
+        arguments = (
+            replace(each, target=changes[each.target]) if isinstance(each.target, Entity) else each
+            for each in self.arguments
+        )
+        return replace(self, arguments=tuple(arguments))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +95,11 @@ class Document:
     generated_id: bool = False
     """True when the id was made up by a reader (file and position) and says nothing about identity."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    """What is known of the text, such as its journal. What is known of the annotations is not here."""
+    relations: tuple[Relation, ...] = ()
+    """The mentions in them are entities of the document."""
+    annotation_notes: Mapping[str, Any] = field(default_factory=dict)
+    """What a reader keeps of annotations beside entities and relations, such as the events of BRAT."""
 
     def __post_init__(self) -> None:
         _refuse_lone_surrogates(self)
@@ -65,14 +107,35 @@ class Document:
             _check_entity(self, entity)
         for name, ranges in (("word", self.words), ("sentence", self.sentences)):
             _check_ranges(self, name, ranges or ())
+        if self.relations:
+            _check_relations(self)
 
     def mention(self, entity: Entity) -> str:
         """The text of an entity; the pieces of a discontinuous one are joined by a blank."""
         return " ".join(self.text[start:end] for start, end in entity.pieces)
 
     def with_entities(self, entities: tuple[Entity, ...]) -> Document:
-        """The same document with other entities."""
-        return replace(self, entities=entities)
+        """The same document with other entities; relations of mentions that are gone go with them."""
+        known = set(entities) if self.relations else set()
+        relations = tuple(relation for relation in self.relations if known.issuperset(relation.mentions))
+        return replace(self, entities=entities, relations=relations)
+
+    def with_changed_entities(self, changes: Mapping[Entity, Entity]) -> Document:
+        """The same document with each of some entities changed, also in relations; all others are gone.
+
+        Entities that become the same are one.
+        """
+        relations = tuple(
+            relation.with_changed_entities(changes)
+            for relation in self.relations
+            if all(entity in changes for entity in relation.mentions)
+        )
+        entities = dict.fromkeys(changes[entity] for entity in self.entities if entity in changes)
+        return replace(self, entities=tuple(entities), relations=relations)
+
+    def tagged(self, entities: tuple[Entity, ...]) -> Document:
+        """The same text with these entities, and nothing else of what was marked in it."""
+        return replace(self, entities=entities, relations=(), annotation_notes={})
 
 
 def _refuse_lone_surrogates(document: Document) -> None:
@@ -105,6 +168,18 @@ def _check_entity(document: Document, entity: Entity) -> None:
                 f"fragments {list(entity.fragments)}; legal are ordered, disjoint fragments that reach "
                 f"from its start to its end"
             )
+
+
+def _check_relations(document: Document) -> None:
+    known = set(document.entities)
+    for relation in document.relations:
+        for entity in relation.mentions:
+            if entity not in known:
+                raise InputError(
+                    f"document {document.id!r}: the relation {relation.type!r} holds of {entity.type!r} at "
+                    f"[{entity.start}, {entity.end}), which is no entity of the document; expected is one of "
+                    f"its entities, with the same concepts and confidence, or a concept"
+                )
 
 
 def _check_ranges(document: Document, name: str, ranges: tuple[Range, ...]) -> None:

@@ -173,13 +173,14 @@ def with_shared_types(documents: Documents, chosen: LabelMap, *, evaluated: bool
 
 def _mapped(document: Document, chosen: LabelMap, evaluated: bool) -> Document:
     targets = chosen.targets(document.corpus)
+    changes: dict[Entity, Entity] = {}
     entities: dict[object, Entity] = {}
     for entity in document.entities:
         target = targets.get(entity.type) or (_unshared(entity.type, document, chosen) if evaluated else None)
         if target is not None:
-            entity = replace(entity, type=target)
-            entities.setdefault(entity.key, entity)
-    return document.with_entities(tuple(entities.values()))
+            shared = replace(entity, type=target)
+            changes[entity] = entities.setdefault(shared.key, shared)
+    return document.with_changed_entities(changes)
 
 
 def _unshared(type_: str, document: Document, chosen: LabelMap) -> str:

@@ -44,7 +44,8 @@ def test_losses_are_named_entity_by_entity_and_all_else_is_written(tmp_path: Pat
     for line, entity in zip(losses, LOSSES[format], strict=True):
         assert line.startswith("left out: ")
         assert entity in line
-    assert summary == f"{out}: 2 documents, 4 entities read; {len(losses)} losses"
+    by_kind = f" ({len(losses)} entities)" if losses else ""
+    assert summary == f"{out}: 2 documents, 4 entities read; {len(losses)} losses{by_kind}"
     assert sum(len(document.entities) for document in read(out).documents) == 4 - len(losses)
 
 
@@ -70,7 +71,7 @@ def test_a_loss_is_an_error_unless_allowed(tmp_path: Path, format: str) -> None:
 def test_allowed_losses_are_counted_but_not_listed(tmp_path: Path) -> None:
     out = tmp_path / "out.conll"
     result = corpus("convert", put(tmp_path, NESTED), "--out", out, "--lossy")
-    assert result.stdout == f"{out}: 2 documents, 4 entities read; 2 losses\n"
+    assert result.stdout == f"{out}: 2 documents, 4 entities read; 2 losses (2 entities)\n"
 
 
 def test_several_files_become_one(tmp_path: Path) -> None:

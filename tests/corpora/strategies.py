@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
-from spanwright.text import Document, Entity, Range
+from spanwright.text import Argument, Document, Entity, Range, Relation
 
 TYPES = ("Disease", "Chemical", "cell_line", "基因")
 
@@ -67,6 +69,25 @@ def _pieces(draw: st.DrawFn, length: int, most: int) -> tuple[Range, ...]:
     return tuple(zip(borders[::2], borders[1::2], strict=True))
 
 
+def relations(
+    marked: tuple[Entity, ...], *, mentions: bool, concepts: bool, roles: bool = False, most: int = 2
+) -> st.SearchStrategy[tuple[Relation, ...]]:
+    """Up to four relations of two (or up to `most`) entities, concepts of entities, or both; with notes."""
+    known = sorted({concept for entity in marked for concept in entity.concepts})
+    targets: list[Entity | str] = [*(marked if mentions else ()), *(known if concepts else ())]
+    if not targets:
+        return st.just(())
+    role = st.sampled_from(["", "Theme", "Cause"]) if roles else st.just("")
+    argument = st.builds(Argument, st.sampled_from(targets), role)
+    relation = st.builds(
+        Relation,
+        st.sampled_from(["CID", "Negative_Correlation", "wirkt"]),
+        st.lists(argument, min_size=2, max_size=most).map(tuple),
+        st.sampled_from(["", "Novel", "ein Satz"]),
+    )
+    return st.lists(relation, max_size=4).map(tuple)
+
+
 @st.composite
 def documents(
     draw: st.DrawFn,
@@ -75,11 +96,20 @@ def documents(
     nested: bool = True,
     discontinuous: bool = False,
     concepts: bool = False,
+    related: str = "",
 ) -> Document:
-    """A document with a writable id, any text (or one of the given strategy) and entities in it."""
+    """A document with a writable id, any text (or one of the given strategy) and entities in it.
+
+    `related` says what relations hold of: two "concepts", or "anything" with roles; none by default.
+    """
     content = draw(texts() if text is None else text)
     marked = draw(entities(content, nested=nested, discontinuous=discontinuous, concepts=concepts))
-    return Document(draw(ids()), content, marked)
+    document = Document(draw(ids()), content, marked)
+    if not related:
+        return document
+    anything = related == "anything"
+    strategy = relations(marked, mentions=anything, concepts=True, roles=anything, most=3 if anything else 2)
+    return replace(document, relations=draw(strategy))
 
 
 def corpora(document: st.SearchStrategy[Document]) -> st.SearchStrategy[list[Document]]:

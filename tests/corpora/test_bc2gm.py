@@ -50,7 +50,7 @@ def test_offsets_count_no_white_space_and_include_the_last_character(tmp_path: P
     store(tmp_path, sentences=f"S1 {TEXT}\n", genes="S1|3 6|IL-9\n", others="S1|3 10|IL-9 gene\n")
     (document,), log = read(tmp_path)
     assert document == Document(
-        "S1", TEXT, (GENE,), sentences=((0, 14),), metadata={"alternatives": [[5, 14]]}
+        "S1", TEXT, (GENE,), sentences=((0, 14),), annotation_notes={"alternatives": [[5, 14]]}
     )
     assert document.mention(GENE) == "IL-9"
     assert log.problems == []
@@ -61,7 +61,7 @@ def test_files_with_other_names_are_read_when_named(tmp_path: Path) -> None:
     options = {"eval": "mine.eval", "alternatives": str(folder / "more.eval")}
     (document,) = files.read(folder / "sentences.in", options=options).documents
     assert document.entities == (GENE,)
-    assert document.metadata == {"alternatives": [[10, 14]]}
+    assert document.annotation_notes == {"alternatives": [[10, 14]]}
     with pytest.raises(InputError, match=r"none\.eval: no such file"):
         files.read(folder / "sentences.in", options={"eval": "none.eval"})
 
@@ -127,7 +127,9 @@ def test_files_and_folders_are_recognised(tmp_path: Path) -> None:
 
 def test_a_folder_is_written_with_the_lines_that_were_read(tmp_path: Path) -> None:
     folder = tmp_path / "train.bc2gm"
-    document = Document("S1", TEXT, (GENE,), metadata={"alternatives": [[5, 14], [4, 9], [0, 99], "x"]})
+    document = Document(
+        "S1", TEXT, (GENE,), annotation_notes={"alternatives": [[5, 14], [4, 9], [0, 99], "x"]}
+    )
     files.write([document], folder)
     assert {path.name: path.read_text() for path in folder.iterdir()} == {
         "train.in": f"S1 {TEXT}\n",
@@ -170,8 +172,8 @@ def sentence_documents(draw: st.DrawFn) -> Document:
     ranges = [(start, end) for start, end in pairs if start < end and not text[end - 1].isspace()]
     genes = [Entity(*each, "GENE") for each in ranges[::2] if not text[each[0]].isspace()]
     others = [list(each) for each in ranges[1::2] if not text[each[0]].isspace()]
-    metadata = {"alternatives": others} if others else {}
-    return Document("S1", text, tuple(genes), sentences=((0, len(text)),), metadata=metadata)
+    notes = {"alternatives": others} if others else {}
+    return Document("S1", text, tuple(genes), sentences=((0, len(text)),), annotation_notes=notes)
 
 
 @given(document=sentence_documents())
@@ -222,7 +224,7 @@ def test_the_corpus_has_the_published_counts(corpora: Path, split: str, sentence
     assert (corpus.log.documents_read, corpus.log.documents_rejected) == (sentences, 0)
     assert corpus.log.entities_read == lines(folder / "GENE.eval").total()
     assert corpus.log.entities_rejected == 0
-    others = sum(len(document.metadata.get("alternatives", ())) for document in corpus.documents)
+    others = sum(len(document.annotation_notes.get("alternatives", ())) for document in corpus.documents)
     assert others == lines(folder / "ALTGENE.eval").total()
     # Every mention is the text of its range, but for four lines of the training files.
     reasons = [problem.reason for problem in corpus.log.problems]

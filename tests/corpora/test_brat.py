@@ -55,7 +55,8 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 
 def contents(found: list[Document]) -> list[tuple[object, ...]]:
-    return sorted((document.id, document.text, document.entities) for document in found)
+    parts = ((each.id, each.text, each.entities, each.relations) for each in found)
+    return sorted(parts, key=lambda each: each[0])
 
 
 def test_entities_may_be_in_several_pieces(tmp_path: Path) -> None:
@@ -225,19 +226,19 @@ def test_an_entity_whose_concepts_changed_is_written_with_the_new_ones(tmp_path:
     assert read(write(tmp_path, changed))[0][0].entities == changed.entities
 
 
-def test_metadata_of_other_sources_does_not_disturb_the_writing(tmp_path: Path) -> None:
+def test_notes_of_other_sources_do_not_disturb_the_writing(tmp_path: Path) -> None:
     entity = Entity(12, 25, "Disease")
     for strange in (
         {"brat_lines": 5, "brat_ids": [1]},
         {"brat_lines": ["T9\tDisease 0 5\tx", "R1\nR2", 5], "brat_ids": {"12 25\tDisease": ["X1"]}},
         {"brat_lines": ["N1\tReference T1 MESH:D1\tx"], "brat_ids": {"12 25\tDisease": ["T1"]}},
     ):
-        document = Document("one", TEXT, (entity,), metadata=strange)
+        document = Document("one", TEXT, (entity,), annotation_notes=strange)
         (found,), log = read(write(tmp_path, document))
         assert (found.entities, log.problems) == ((entity,), [])
 
 
-@given(corpus=corpora(documents(discontinuous=True, concepts=True)))
+@given(corpus=corpora(documents(discontinuous=True, concepts=True, related="anything")))
 def test_documents_survive_writing_and_reading(corpus: list[Document]) -> None:
     assert [loss for document in corpus for loss in FORMAT.losses(document)] == []
     with TemporaryDirectory() as folder:
@@ -246,7 +247,7 @@ def test_documents_survive_writing_and_reading(corpus: list[Document]) -> None:
     assert log.problems == [] or corpus == []
 
 
-@given(document=documents(discontinuous=True, concepts=True))
+@given(document=documents(discontinuous=True, concepts=True, related="anything"))
 def test_what_was_read_is_written_with_the_same_bytes(document: Document) -> None:
     with TemporaryDirectory() as folder:
         write(Path(folder), document)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import corpora as several
-from strategies import documents
+from strategies import documents, relations
 from token_documents import ANY_WORDS, problems, token_documents
 
 from spanwright.corpora import files
@@ -198,8 +198,11 @@ def full_documents(draw: st.DrawFn) -> Document:
     document = draw(documents())
     concepts = draw(st.lists(st.sampled_from([(), ("D1",), ("MESH:D2",)]), min_size=6, max_size=6))
     pairs = zip(document.entities, concepts, strict=False)
+    marked = document.with_entities(tuple(replace(entity, concepts=each) for entity, each in pairs))
     return replace(
-        document.with_entities(tuple(replace(entity, concepts=each) for entity, each in pairs)),
+        marked,
+        relations=draw(relations(marked.entities, mentions=True, concepts=True, roles=True, most=3)),
+        annotation_notes=draw(st.sampled_from([{}, {"c": [1]}])),
         corpus=draw(st.sampled_from([None, "c"])),
         metadata=draw(st.sampled_from([{}, {"a": [1, {"b": None}]}])),
     )

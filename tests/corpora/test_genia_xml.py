@@ -55,7 +55,8 @@ def test_title_and_abstract_are_joined_by_a_line_break_and_sentences_kept() -> N
     (document,), log = read(FORMAT, xml)
     assert (document.id, document.text) == ("MEDLINE:1", "The title.\nOne.\nTwo.")
     assert document.sentences == ((0, 10), (11, 15), (16, 20))
-    assert (document.words, document.metadata, log.problems) == (None, {}, [])
+    assert (document.words, document.metadata, document.annotation_notes) == (None, {}, {})
+    assert log.problems == []
 
 
 def test_nested_terms_are_entities_with_their_full_class() -> None:
@@ -70,7 +71,7 @@ def test_nested_terms_are_entities_with_their_full_class() -> None:
 def test_a_coordinated_term_is_one_entity_and_its_parts_are_kept() -> None:
     (document,), log = read(FORMAT, content(article(sentence(COORDINATED))))
     assert document.entities == (Entity(0, 14, "(AND G#protein_subunit G#protein_subunit)"),)
-    assert document.metadata["genia_parts"] == [[0, 1, "a*"], [6, 7, "b*"], [8, 14, "*chain"]]
+    assert document.annotation_notes["genia_parts"] == [[0, 1, "a*"], [6, 7, "b*"], [8, 14, "*chain"]]
     (note,) = log.notes
     assert note.endswith(": 1 coordinated terms, each an entity over its whole range")
     assert log.problems == []
@@ -230,15 +231,17 @@ def test_entities_in_more_levels_than_xml_readers_allow_are_losses() -> None:
     assert (len(found.entities), log.problems) == (kept, [])
 
 
-def test_metadata_from_elsewhere_does_no_harm() -> None:
-    metadata = {
-        "genia_title_end": 99,
-        "genia_lex": {"0 1\tX": 5},
-        "genia_parts": [[0, 9, "x"], "a", [1, 2, 3]],
-    }
-    document = Document("1", "ab", (Entity(0, 1, "X"),), sentences=((0, 2),), metadata=metadata)
+def test_notes_from_elsewhere_do_no_harm() -> None:
+    document = Document(
+        "1",
+        "ab",
+        (Entity(0, 1, "X"),),
+        sentences=((0, 2),),
+        metadata={"genia_title_end": 99},
+        annotation_notes={"genia_lex": {"0 1\tX": 5}, "genia_parts": [[0, 9, "x"], "a", [1, 2, 3]]},
+    )
     (found,), _ = read(FORMAT, write(FORMAT, document))
-    assert found == replace(document, metadata={})
+    assert found == replace(document, metadata={}, annotation_notes={})
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from token_documents import problems, read, write
 
 from spanwright.corpora.jsonl import FORMAT
 from spanwright.errors import InputError
-from spanwright.text import Document, Entity
+from spanwright.text import Argument, Document, Entity, Relation
 
 FULL = Document(
     "17",
@@ -26,6 +26,11 @@ FULL = Document(
     corpus="sample",
     generated_id=True,
     metadata={"year": 1996, "tags": ["a", None, {"b": 1.5}]},
+    relations=(
+        Relation("CID", (Argument("D015738"), Argument(Entity(0, 16, "Odd", ((0, 4), (11, 16))), "Whole"))),
+        Relation("Same", (Argument("D1"), Argument("D2")), "Novel"),
+    ),
+    annotation_notes={"brat_lines": ["#1\tNote T1\tx"]},
 )
 
 
@@ -46,13 +51,13 @@ def test_what_has_its_default_is_not_written() -> None:
 @st.composite
 def any_documents(draw: st.DrawFn) -> Document:
     """Documents that use every field."""
-    document = draw(documents(discontinuous=True, concepts=True))
+    document = draw(documents(discontinuous=True, concepts=True, related="anything"))
     borders = sorted(draw(st.sets(st.integers(0, len(document.text)), max_size=6)))
     ranges = tuple(zip(borders[::2], borders[1::2], strict=False))
     values = st.recursive(st.none() | st.booleans() | st.integers() | texts(), st.lists, max_leaves=3)
     confidence = st.none() | st.floats(allow_nan=False, allow_infinity=False)
-    entities = tuple(
-        Entity(
+    changes = {
+        each: Entity(
             each.start,
             each.end,
             draw(texts()),
@@ -61,15 +66,18 @@ def any_documents(draw: st.DrawFn) -> Document:
             draw(confidence),
         )
         for each in document.entities
-    )
+    }
+    changed = document.with_changed_entities(changes)
     return Document(
         draw(texts()),
-        document.text,
-        entities,
+        changed.text,
+        changed.entities,
         draw(st.sampled_from([None, ranges])),
         draw(st.sampled_from([None, ranges])),
         draw(st.none() | texts()),
         draw(st.booleans()),
+        draw(st.dictionaries(texts(), values, max_size=3)),
+        changed.relations,
         draw(st.dictionaries(texts(), values, max_size=3)),
     )
 

@@ -21,7 +21,7 @@ from spanwright.corpora import files, parquet
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.parquet import FORMAT
 from spanwright.errors import InputError, MissingExtraError
-from spanwright.text import Document, Entity
+from spanwright.text import Argument, Document, Entity, Relation
 
 arrow = pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
 pytest.importorskip("pyarrow.parquet")
@@ -44,6 +44,8 @@ FULL = Document(
     corpus="c",
     generated_id=True,
     metadata={"a": [1, None]},
+    relations=(Relation("R", (Argument(Entity(0, 2, "Y"), "Theme"), Argument("D1")), "Novel"),),
+    annotation_notes={"b": [2]},
 )
 
 
@@ -94,7 +96,7 @@ def test_everything_that_a_document_holds_survives() -> None:
 @st.composite
 def full_documents(draw: st.DrawFn) -> Document:
     return replace(
-        draw(documents(discontinuous=True, concepts=True)),
+        draw(documents(discontinuous=True, concepts=True, related="anything")),
         corpus=draw(st.sampled_from([None, "", "c"])),
         metadata=draw(st.sampled_from([{}, {"a": [1.5, {"b": None}]}])),
     )

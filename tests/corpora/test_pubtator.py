@@ -13,7 +13,7 @@ from strategies import concept_ids, corpora, documents, texts
 from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.pubtator import FORMAT
 from spanwright.corpora.pubtator_annotations import join_concepts, split_concepts
-from spanwright.text import Document, Entity
+from spanwright.text import Argument, Document, Entity, Relation
 
 BLOCK = """\
 1|t|Famotidine and delirium
@@ -111,7 +111,7 @@ def test_a_malformed_annotation_is_rejected_with_line_and_reason(
     assert number == 5
     assert reason in found
     assert (log.entities_read, log.entities_rejected) == (2, 1)
-    assert "relations" not in document.metadata
+    assert document.relations == ()
 
 
 @pytest.mark.parametrize(
@@ -178,14 +178,15 @@ def test_a_numbered_document_without_its_namesake_keeps_its_id(tmp_path: Path) -
 def test_relations_are_no_entities_and_survive_writing(tmp_path: Path, relation: str) -> None:
     content = f"{BLOCK.rstrip()}\n1\t{relation}\n\n"
     (document,), log = read(tmp_path, content)
-    assert document.metadata == {"relations": [relation.split("\t")]}
+    type_, first, second, *note = relation.split("\t")
+    assert document.relations == (Relation(type_, (Argument(first), Argument(second)), "".join(note)),)
     assert (log.entities_read, log.problems) == (2, [])
     assert write(document) == content
 
 
 def test_a_relation_of_concepts_that_no_entity_has_is_kept_and_remarked(tmp_path: Path) -> None:
     (document,), log = read(tmp_path, f"{BLOCK.rstrip()}\n1\tabc\tdef\tdelirium\tDisease\n")
-    assert document.metadata["relations"] == [["abc", "def", "delirium", "Disease"]]
+    assert document.relations == (Relation("abc", (Argument("def"), Argument("delirium")), "Disease"),)
     assert [line for line, _ in reasons(log)] == [5]
 
 
@@ -228,7 +229,7 @@ def test_joined_concepts_split_again(concepts: tuple[str, ...]) -> None:
     assert split_concepts(column) == concepts
 
 
-@given(corpus=corpora(documents(text=TWO_SECTIONS, concepts=True)))
+@given(corpus=corpora(documents(text=TWO_SECTIONS, concepts=True, related="concepts")))
 def test_documents_survive_writing_and_reading(corpus: list[Document]) -> None:
     assert [loss for document in corpus for loss in FORMAT.losses(document)] == []
     with TemporaryDirectory() as folder:
@@ -248,7 +249,7 @@ def test_lossy_writing_keeps_every_offset(document: Document) -> None:
     assert log.entities_rejected == 0
 
 
-@given(document=documents(discontinuous=True, concepts=True))
+@given(document=documents(discontinuous=True, concepts=True, related="anything"))
 def test_what_is_not_read_again_was_named_as_a_loss(document: Document) -> None:
     with TemporaryDirectory() as folder:
         (found,), _ = read(Path(folder), write(document))
@@ -280,9 +281,9 @@ def test_what_cannot_be_written_is_named(tmp_path: Path, document: Document, los
     assert len(read(tmp_path, write(document))[0]) == 1
 
 
-def test_metadata_of_other_formats_does_not_disturb_the_writing(tmp_path: Path) -> None:
-    strange = {"relations": [{"head": 0}, ["a\nb", "c", "d"], 5], "pubtator_columns": 7, "given_id": None}
-    document = Document("1", "one", (Entity(0, 3, "D"),), metadata=strange)
+def test_notes_of_other_formats_do_not_disturb_the_writing(tmp_path: Path) -> None:
+    strange = {"pubtator_columns": 7, "given_id": None}
+    document = Document("1", "one", (Entity(0, 3, "D"),), metadata=strange, annotation_notes=strange)
     (found,), log = read(tmp_path, write(document))
     assert found.entities == document.entities
     assert log.problems == []
@@ -290,7 +291,7 @@ def test_metadata_of_other_formats_does_not_disturb_the_writing(tmp_path: Path) 
 
 def test_kept_columns_that_tell_other_concepts_are_not_written() -> None:
     entity = Entity(0, 3, "D", concepts=("D1",))
-    document = Document("1", "one", (entity,), metadata={"pubtator_columns": {"0 3\tD\tD1": "D2"}})
+    document = Document("1", "one", (entity,), annotation_notes={"pubtator_columns": {"0 3\tD\tD1": "D2"}})
     assert write(document).splitlines()[-2] == "1\t0\t3\tone\tD\tD1"
 
 

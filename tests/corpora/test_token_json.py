@@ -15,7 +15,7 @@ from spanwright.corpora.conll04 import FORMAT as CONLL04
 from spanwright.corpora.format import Format
 from spanwright.corpora.genia_jsonl import FORMAT as GENIA
 from spanwright.corpora.scierc import FORMAT as SCIERC
-from spanwright.text import Document, Entity, words
+from spanwright.text import Argument, Document, Entity, Relation, words
 
 ALL = pytest.mark.parametrize("format", [GENIA, SCIERC, CONLL04], ids=lambda each: each.name)
 
@@ -33,6 +33,8 @@ ABSTRACT: dict[str, Any] = {
     "sentences": [["We", "parse", "."], ["Parsing", "trees", "works", "."]],
     "ner": [[[1, 1, "Task"]], [[3, 4, "Task"], [4, 4, "Material"]]],
     "relations": [[], [[3, 4, 4, 4, "USED-FOR"]]],
+    "clusters": [[[3, 3], [4, 4]]],
+    "year": 1,
 }
 ITEM: dict[str, Any] = {
     "tokens": ["Anna", "Berg", "met", "Olaf"],
@@ -72,14 +74,17 @@ def test_scierc_offsets_count_from_the_document_and_include_the_last_token() -> 
     assert document.text == "We parse .\nParsing trees works ."
     assert document.sentences == ((0, 10), (11, 32))
     assert [document.mention(entity) for entity in document.entities] == ["parse", "Parsing trees", "trees"]
-    assert document.metadata == {"relations": ABSTRACT["relations"]}
+    _, outer, inner = document.entities
+    assert document.relations == (Relation("USED-FOR", (Argument(outer), Argument(inner))),)
+    assert (document.metadata, document.annotation_notes) == ({"year": 1}, {"clusters": [[[3, 3], [4, 4]]]})
 
 
 def test_conll04_tags_are_bilou() -> None:
     (document,), log = read(CONLL04, changed(CONLL04))
     assert (document.id, document.text) == ("5178", "Anna Berg met Olaf")
     assert document.entities == (Entity(0, 9, "Peop"), Entity(14, 18, "Peop"))
-    assert document.metadata == {"relations": ITEM["relations"]}
+    assert document.relations == (Relation("Met", tuple(map(Argument, document.entities))),)
+    assert document.metadata == {}
     assert log.problems == []
 
 

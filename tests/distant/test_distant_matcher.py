@@ -277,8 +277,8 @@ def test_labelling_replaces_entities_and_tells_where_they_are_from() -> None:
     labelled = matcher.label(document)
     assert labelled.entities == (Entity(0, 7, "Thing"),)
     assert (labelled.id, labelled.text, labelled.corpus) == ("1", "aspirin", "mine")
-    assert labelled.metadata == {
-        "year": 1999,
+    assert labelled.metadata == {"year": 1999}
+    assert labelled.annotation_notes == {
         "distant_labels": {
             "lexicons": ["drugs.tsv"],
             "case": "smart",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import tiny
 from spanwright.errors import InputError
 from spanwright.predicting import tagger as module
 from spanwright.predicting.tagger import Tagger
-from spanwright.text import Document, Entity, split
+from spanwright.text import Argument, Document, Entity, Relation, split
 
 WORDS = (
     "cells",
@@ -123,11 +124,14 @@ def test_given_words_are_respected(tagger: Tagger) -> None:
     assert {entity.end for entity in found.entities} <= {end for _, end in words}
 
 
-def test_old_entities_are_replaced_and_everything_else_is_kept(tagger: Tagger) -> None:
-    document = Document("d", "p53 in cells", (Entity(0, 1, "Old"),), corpus="c", metadata={"k": [1]})
-    found = tagger.tag(document)
-    assert all(entity.type in ("Cell", "Gene") for entity in found.entities)
-    assert found.with_entities(document.entities) == document
+def test_nothing_that_was_marked_in_a_text_is_in_the_answer_and_everything_else_is(tagger: Tagger) -> None:
+    plain = Document("d", "p53 in cells", corpus="c", metadata={"k": [1]})
+    old = Entity(0, 3, "Old", concepts=("D1",))
+    relations = (Relation("Of", (Argument(old), Argument("D2"))), Relation("Of", (Argument("D1"),)))
+    marked = replace(plain, entities=(old,), relations=relations, annotation_notes={"brat_lines": ["#1"]})
+    found = tagger.tag(marked)
+    assert all(entity.type in ("Cell", "Gene") and not entity.concepts for entity in found.entities)
+    assert replace(found, entities=()) == plain
 
 
 def test_confidences_are_above_0_and_at_most_1(tagger: Tagger) -> None:

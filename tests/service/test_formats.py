@@ -37,12 +37,19 @@ def test_texts_and_nested_entities_are_read_back(format: str, tmp_path: Path) ->
     found = read_back(answer, tmp_path / f"answer.{format}")
     assert [document.text for document in found] == [NESTED.text, FLAT.text]
     assert [keys(document) for document in found] == [keys(NESTED), keys(FLAT)]
-    assert answer.headers == {LOSSES: "0"}
 
 
 def test_confidences_are_kept_where_the_format_has_a_place(tmp_path: Path) -> None:
-    found = read_back(render([FLAT], "jsonl", "m"), tmp_path / "answer.jsonl")
-    assert found[0].entities[0].confidence == 0.75
+    answer = render([FLAT], "jsonl", "m")
+    assert read_back(answer, tmp_path / "answer.jsonl")[0].entities[0].confidence == 0.75
+    assert answer.headers == {LOSSES: "0"}
+
+
+@pytest.mark.parametrize("format", ["pubtator", "brat", "conll"])
+def test_confidences_are_counted_where_the_format_has_no_place(format: str) -> None:
+    answer = render([FLAT, FLAT], format, "m")
+    assert answer.headers[LOSSES] == "2"
+    assert "the confidences of 1 entities of document 'text-2'" in answer.headers[EXAMPLES]
 
 
 def test_the_two_files_of_brat_are_read_back(tmp_path: Path) -> None:
@@ -61,9 +68,10 @@ def test_the_two_files_of_brat_are_read_back(tmp_path: Path) -> None:
 def test_columns_leave_out_what_overlaps_and_say_so(tmp_path: Path) -> None:
     answer = render([NESTED, FLAT], "conll", "m")
     assert answer.media_type.startswith("text/plain")
-    assert answer.headers[LOSSES] == "1"
-    (example,) = json.loads(answer.headers[EXAMPLES])
-    assert "'Gene' 'beta' at [7, 11)" in example
+    assert answer.headers[LOSSES] == "4"
+    overlapping, *confidences = json.loads(answer.headers[EXAMPLES])
+    assert "'Gene' 'beta' at [7, 11)" in overlapping
+    assert [line.startswith("the confidences of ") for line in confidences] == [True, True]
     found = read_back(answer, tmp_path / "answer.conll")
     assert [len(document.entities) for document in found] == [2, 1]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -79,15 +78,16 @@ def told_relations(
 
     `parse` gives the relation that a kept line or record tells, if it tells one.
     """
-    untold = Counter(relations)
+    untold = list(relations)
     found: list[Kept] = []
     for each in kept:
         relation = parse(each)
-        if relation is None or untold[relation] > 0:
+        if relation is None:
             found.append(each)
-        if relation is not None:
-            untold[relation] -= 1
-    return found, [*untold.elements()]
+        elif relation in untold:
+            untold.remove(relation)
+            found.append(each)
+    return found, untold
 
 
 def given_borders(document: Document) -> Iterator[Loss]:

@@ -207,6 +207,25 @@ def test_pubtator_is_written(
     assert found(tmp_path / "tagged.pubtator") == answer
 
 
+ANNOTATED = "7|t|one bcase\n7|a|\n7\t4\t9\tbcase\tGold\tD1\n7\tCID\tD1\tD2\n\n"
+
+
+@pytest.mark.parametrize("out", ["tagged.pubtator", "tagged.jsonl", "tagged.bioc.xml", "tagged.brat"])
+def test_nothing_that_was_annotated_is_in_a_tagged_file(model: Path, tmp_path: Path, out: str) -> None:
+    (tmp_path / "in.pubtator").write_text(ANNOTATED, encoding="utf-8")
+    assert run("tag", model, tmp_path / "in.pubtator", "--out", tmp_path / out).code == 0
+    (tagged,) = read(tmp_path / out).documents
+    assert (tagged.text, tagged.relations, tagged.annotation_notes) == ("one bcase", (), {})
+    assert all(entity.type != "Gold" and not entity.concepts for entity in tagged.entities)
+
+
+def test_confidences_that_a_format_has_no_place_for_are_told(
+    model: Path, corpus: Path, tmp_path: Path, answer: dict[str, set[tuple[int, int, str]]]
+) -> None:
+    outcome = run("tag", model, corpus / "test.jsonl", "--out", tmp_path / "tagged.pubtator")
+    assert f"{sum(map(len, answer.values()))} confidences" in outcome.stderr
+
+
 def test_a_brat_folder_is_written_and_can_be_tagged_again(
     model: Path, corpus: Path, tmp_path: Path, answer: dict[str, set[tuple[int, int, str]]]
 ) -> None:

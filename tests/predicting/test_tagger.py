@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tiny
+from spanwright.corpora.files import FORMATS, read, write
 from spanwright.errors import InputError
 from spanwright.predicting import tagger as module
 from spanwright.predicting.tagger import Tagger
@@ -198,3 +200,41 @@ def test_a_long_document_is_tagged_to_its_last_word(tagger: Tagger) -> None:
     thirds = {entity.start * 3 // len(text) for entity in document.entities}
     assert thirds == {0, 1, 2}
     assert max(entity.end for entity in document.entities) > 0.98 * len(text)
+
+
+GOLD_GENE, GOLD_CELL = Entity(0, 3, "GENE", concepts=("GOLD1",)), Entity(7, 12, "GENE", concepts=("GOLD2",))
+GOLD = Document(
+    "d",
+    "p53 in cells",
+    (GOLD_GENE, GOLD_CELL),
+    relations=(
+        Relation("GOLDOF", (Argument(GOLD_GENE), Argument(GOLD_CELL))),
+        Relation("GOLDOF", (Argument("GOLD1"), Argument("GOLD2")), "GOLDNOTE"),
+    ),
+    annotation_notes={
+        "elsewhere": "GOLDNOTE",
+        "clusters": "GOLDNOTE",
+        "brat_lines": ["#1\tAnnotatorNotes T1\tGOLDNOTE"],
+        "brat_ids": {"0 3\tGENE\tGOLD1": ["T1"]},
+        "pubtator_columns": {"0 3\tGENE\tGOLD1": "GOLD1\tGOLDNOTE"},
+        "bioc": {"relations": [{"place": [], "relation": {"id": "R0", "infons": {"by": "GOLDNOTE"}}}]},
+        "genia_lex": {"0 3\tGENE\tGOLD1": ["GOLDNOTE"]},
+    },
+)
+
+
+def content(path: Path) -> str:
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    return " ".join(file.read_bytes().decode("utf-8", "replace") for file in files)
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if name not in ("text", "conll", "bc2gm")])
+def test_nothing_of_the_gold_is_in_a_tagged_file(tagger: Tagger, tmp_path: Path, format: str) -> None:
+    if format in ("parquet", "spacy"):
+        pytest.importorskip({"parquet": "pyarrow"}.get(format, format))
+    write([GOLD], tmp_path / "gold", format=format, lossy=True)
+    (given,) = read(tmp_path / "gold", format=format).documents
+    assert "GOLD" in repr(given)
+    write([tagger.tag(given)], tmp_path / "tagged", format=format, lossy=True)
+    assert "GOLD" not in repr(read(tmp_path / "tagged", format=format).documents)
+    assert "GOLD" not in content(tmp_path / "tagged")

@@ -81,6 +81,10 @@ def test_the_key_tells_apart_ranges_and_types_and_nothing_else() -> None:
     assert Entity(0, 5, "A", fragments=((0, 2), (3, 5))).key != Entity(0, 5, "A").key
 
 
+def test_one_fragment_that_is_the_whole_range_is_no_fragment() -> None:
+    assert Entity(0, 4, "A", fragments=((0, 4),)) == Entity(0, 4, "A")
+
+
 def test_replacing_entities_keeps_everything_else() -> None:
     document = Document("d", TEXT, (Entity(0, 4, "A"),), words=((0, 4),), corpus="c", metadata={"k": 1})
     replaced = document.with_entities((Entity(5, 8, "B"),))

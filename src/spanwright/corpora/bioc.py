@@ -135,7 +135,8 @@ class Reader:
             value = holder.get("relations")
             for each in value if isinstance(value, list) else [value] if value else []:
                 if isinstance(each, dict):
-                    yield {"place": position, "relation": each}
+                    # XML does not tell an empty list from none.
+                    yield {"place": position, "relation": {**each, "nodes": each.get("nodes") or []}}
                 else:
                     reason = f"a relation is {each!r:.80}; expected is an object"
                     self._log.reject_relation(self._path, line, f"document {document.id!r}: {reason}")

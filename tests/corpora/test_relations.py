@@ -164,6 +164,13 @@ def test_wrong_relations_between_tokens_are_rejected(tmp_path: Path, format: str
     assert (document.relations, log.relations_rejected, len(log.problems)) == ((), 2, 2)
 
 
+def test_an_unreadable_tag_makes_positions_of_entities_meaningless(tmp_path: Path) -> None:
+    tagged = {"tokens": ["a", "b", "c"], "tags": ["X", "U-X", "U-Y"]}
+    content = [tagged | {"relations": [{"head": 0, "tail": 1, "type": "R"}]}]
+    document, log = read(tmp_path / "file.json", json.dumps(content), "conll04")
+    assert (len(document.entities), document.relations, log.relations_rejected) == (2, (), 1)
+
+
 def test_relations_follow_the_entities_of_their_document() -> None:
     document = Document("1", TEXT, (DRUG, ILL), relations=(BETWEEN_MENTIONS, BETWEEN_CONCEPTS))
     assert document.with_entities((ILL,)).relations == (BETWEEN_CONCEPTS,)

@@ -181,7 +181,7 @@ def test_entities_of_a_rejected_document_are_counted(
     ],
 )
 def test_a_wrong_entity_is_rejected_alone(format: Format, keys: dict[str, Any], reason: str) -> None:
-    (document,), log = read(format, changed(format, **keys))
+    (document,), log = read(format, changed(format, relations=[], **keys))
     assert document.entities == ()
     ((line, found_reason),) = problems(log)
     assert line == 1
@@ -200,7 +200,9 @@ def test_a_genia_mention_that_is_not_its_tokens_is_remarked_on() -> None:
 
 
 def test_an_empty_sentence_of_scierc_is_remarked_on() -> None:
-    (document,), log = read(SCIERC, changed(SCIERC, sentences=[[], ["a"]], ner=[[], [[0, 0, "Task"]]]))
+    (document,), log = read(
+        SCIERC, changed(SCIERC, sentences=[[], ["a"]], ner=[[], [[0, 0, "Task"]]], relations=[])
+    )
     assert (document.text, document.sentences) == ("a", ((0, 1),))
     assert problems(log) == [(1, "sentence 0 has no tokens and is left out")]
 

@@ -124,7 +124,8 @@ def _document(record: Record, ids: Ids, path: Path, line: int, log: ReadingLog) 
             f"there are {len(tokens)} tokens and {len(tags)} tags; legal is one tag for each token"
         )
     id, generated = ids.take(given_id(record, "orig_id"), line)
-    for position in unknown_tags(tags):
+    unreadable = unknown_tags(tags)
+    for position in unreadable:
         log.reject_entity(path, line, f"document {id!r}: {unreadable_tag(tags[position])}")
         tags[position] = "O"
     runs = runs_from_tags(tags)
@@ -143,7 +144,10 @@ def _document(record: Record, ids: Ids, path: Path, line: int, log: ReadingLog) 
         sentences,
         generated_id=generated,
         metadata=other_keys(record, _KEYS),
-        relations=tuple(_relations(record.get("relations"), entities, id, path, line, log)),
+        # Positions of entities mean something else where a tag could not be read.
+        relations=tuple(
+            _relations(record.get("relations"), () if unreadable else entities, id, path, line, log)
+        ),
         annotation_notes=given_notes(record),
     )
 
@@ -160,7 +164,9 @@ def _relations(
             ):
                 yield Relation(type_, (Argument(entities[head]), Argument(entities[tail])))
             case _:
-                legal = f"expected are a type, and head and tail below {len(entities)}"
+                legal = (
+                    f"expected are a type, and head and tail below {len(entities)}, all tags being readable"
+                )
                 log.reject_relation(path, line, f"document {id!r}: the relation is {each!r:.80}; {legal}")
 
 

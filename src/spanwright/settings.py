@@ -81,6 +81,8 @@ class TrainingSettings(Strict):
     when None."""
     checkpoint_steps: int | None = Field(default=None, ge=1)
     """Steps between checkpoints; only after each epoch when None."""
+    targets: Literal["hard", "soft"] = "hard"
+    """`soft`: the confidence of a training entity is the probability that is learnt; 1 if it has none."""
     precision: Precision = "float32"
     """`bf16`: Transformer blocks compute in 16 bits while training; weights, losses and scores have 32."""
     leaked: Literal["drop", "keep"] = "drop"
@@ -183,6 +185,7 @@ class Settings(Strict):
         self._check_windows()
         self._check_representation()
         self._check_bottleneck()
+        self._check_soft_targets()
         if scorer.kind == "bi-encoder":
             self._check_bi_encoder(scorer)
         elif self.labels.descriptions is not None:
@@ -232,6 +235,27 @@ class Settings(Strict):
                 "a 'bottleneck' draws vectors around a mean, but the scorer 'bi-encoder' looks at their "
                 "angles alone: legal are the scorers 'softmax' and 'sigmoid'"
             )
+
+    def _check_soft_targets(self) -> None:
+        if self.training.targets == "hard":
+            return
+        scorer = self.scorer
+        if scorer.kind not in ("softmax", "sigmoid"):
+            raise ValueError(
+                f"training.targets is 'soft', but scorer.kind {scorer.kind!r} learns no probabilities of "
+                "spans: it must be 'softmax' or 'sigmoid'"
+            )
+        if scorer.kind == "softmax" and scorer.smoothing:
+            raise ValueError(
+                "training.targets is 'soft', but scorer.smoothing makes targets of its own: set "
+                "scorer.smoothing=0"
+            )
+        for name in AuxiliarySettings.model_fields:
+            if getattr(self.auxiliaries, name) is not None:
+                raise ValueError(
+                    f"training.targets is 'soft', but auxiliaries.{name} learns from entities that are "
+                    f"certain: set auxiliaries.{name}=false"
+                )
 
     def _check_bi_encoder(self, scorer: BiEncoderSettings) -> None:
         if scorer.joint and not scorer.positions:

@@ -141,6 +141,40 @@ def test_a_batch_knows_which_spans_its_windows_own(case: Case) -> None:
 
 
 @given(cases())
+def test_each_gold_of_a_batch_has_its_own_probability(case: Case) -> None:
+    windows, prepared, golds, encoder, width_limit = case
+    numbers = np.cumsum([0, *(len(rows) for rows in golds)])
+    # Told apart by all digits, so that no two golds of the documents have the same.
+    given = [np.arange(start, start + len(rows)) / 256 for start, rows in zip(numbers, golds, strict=False)]
+    batch = collate(
+        windows,
+        prepared,
+        encoder,
+        width_limit=width_limit,
+        golds=golds,
+        probabilities=given,
+        sampling=Sampling(0, (1,)),
+    )
+    assert batch.golds.probability is not None
+    spans = batch.spans.take(batch.golds.span)
+    places = zip(
+        batch.document[spans.window].tolist(),
+        (spans.first + batch.word_offset[spans.window]).tolist(),
+        (spans.last + batch.word_offset[spans.window]).tolist(),
+        batch.golds.type.tolist(),
+        strict=True,
+    )
+    found = list(zip(places, batch.golds.probability.tolist(), strict=True))
+    known = {
+        (document, first, last, type_): given[document][row]
+        for document, rows in enumerate(golds)
+        for row, (first, last, type_, _) in enumerate(rows.tolist())
+    }
+    assert all(known[place] == probability for place, probability in found)
+    assert len(found) == len(batch_of(case).golds.span)
+
+
+@given(cases())
 def test_pieces_of_windows_stand_between_special_ones_and_padding(case: Case) -> None:
     windows, prepared, _, encoder, _ = case
     batch = batch_of(case)

@@ -45,6 +45,8 @@ class Golds:
     """(golds,): positions in the candidate list."""
     type: Tensor
     """(golds,): type ids."""
+    probability: Tensor | None = None
+    """(golds,): how likely each is, as 32-bit floats; None where all are certain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ class Batch:
 
     def keeping(self, positions: Tensor) -> Batch:
         """The batch with some of its candidates, given by sorted positions, among which are all golds."""
-        golds = Golds(torch.searchsorted(positions, self.golds.span), self.golds.type)
+        golds = replace(self.golds, span=torch.searchsorted(positions, self.golds.span))
         return replace(self, spans=self.spans.take(positions), golds=golds)
 
     def to(self, device: torch.device) -> Batch:

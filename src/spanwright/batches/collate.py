@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from spanwright.batches.batch import Batch, Golds, Mentions, Spans
 from spanwright.batches.neighbours import near_golds
 from spanwright.batches.pieces import Integers, PieceEncoder
-from spanwright.batches.prepare import PreparedDocument
+from spanwright.batches.prepare import PreparedDocument, Probabilities
 from spanwright.batches.windows import NO_LOWER_BOUND, NO_UPPER_BOUND, Window
 
 NO_GOLDS: Integers = np.zeros((0, 4), dtype=np.int64)
@@ -35,15 +36,19 @@ def collate(
     *,
     width_limit: int,
     golds: Sequence[Integers] | None = None,
+    probabilities: Sequence[Probabilities] | None = None,
     sampling: Sampling | None = None,
 ) -> Batch:
-    """Make a batch of windows; `golds` holds the gold rows (golds, 4) of each document."""
+    """Make a batch of windows; `golds` holds the gold rows (golds, 4) of each document.
+
+    `probabilities` (golds,) of each document say how likely these are; all are certain without.
+    """
     # Each once: they may have to be read from a file.
     prepared = [documents[window.document] for window in windows]
     ids, mask, first_piece, last_piece = _pieces(windows, prepared, encoder)
     layout = _layout(windows)
     spans, cells = _candidates(windows, layout, width_limit)
-    rows = _gold_rows(windows, layout, golds, width_limit)
+    rows, probability = _gold_rows(windows, layout, golds, probabilities, width_limit)
     positions = _lookup(cells, rows, width_limit)
     batch = Batch(
         piece_ids=torch.from_numpy(ids),
@@ -52,7 +57,7 @@ def collate(
         first_piece=torch.from_numpy(first_piece),
         last_piece=torch.from_numpy(last_piece),
         spans=Spans(*(torch.from_numpy(column) for column in spans)),
-        golds=Golds(torch.from_numpy(positions), torch.from_numpy(rows[:, 2].copy())),
+        golds=Golds(torch.from_numpy(positions), torch.from_numpy(rows[:, 2].copy()), probability),
         mentions=_mentions(windows, layout, golds),
         word_offset=torch.from_numpy(layout.word_offset),
         document=torch.tensor([window.document for window in windows]),
@@ -127,17 +132,24 @@ def _candidates(
 
 
 def _gold_rows(
-    windows: Sequence[Window], layout: _Layout, golds: Sequence[Integers] | None, width_limit: int
-) -> Integers:
-    """(golds, 4): gold rows of the candidates, in packed words."""
+    windows: Sequence[Window],
+    layout: _Layout,
+    golds: Sequence[Integers] | None,
+    probabilities: Sequence[Probabilities] | None,
+    width_limit: int,
+) -> tuple[Integers, Tensor | None]:
+    """(golds, 4) and (golds,): gold rows of the candidates, in packed words, and how likely they are."""
     if golds is None:
-        return NO_GOLDS
-    parts = [NO_GOLDS]
+        return NO_GOLDS, None
+    parts, likely = [NO_GOLDS], [np.zeros(0)]
     for window, offset in zip(windows, layout.word_offset, strict=True):
         rows = golds[window.document]
         owned = window.owns(rows[:, 0], rows[:, 1]) & (rows[:, 1] - rows[:, 0] < width_limit)
         parts.append(rows[owned] - np.asarray([offset, offset, 0, 0]))
-    return np.concatenate(parts)
+        if probabilities is not None:
+            likely.append(probabilities[window.document][owned])
+    probability = torch.from_numpy(np.concatenate(likely)).float()
+    return np.concatenate(parts), probability if probabilities is not None else None
 
 
 def _mentions(windows: Sequence[Window], layout: _Layout, golds: Sequence[Integers] | None) -> Mentions:

@@ -16,6 +16,7 @@ from spanwright.labels import LabelSpace
 from spanwright.text import Document, Entity, sentences, words
 
 Context = Literal["sentence", "document"]
+Probabilities = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,8 @@ class GoldWords:
 
     rows: Integers
     """(golds, 4): first word, last word, type id, and 1 for those of the outermost layer."""
+    probability: Probabilities
+    """(golds,): the confidence of each, 1 where an entity has none; of repeated ones, the highest."""
     cutting: tuple[Entity, ...]
     """Entities whose border lies inside a word."""
     discontinuous: tuple[Entity, ...]
@@ -128,6 +131,7 @@ def gold_words(prepared: PreparedDocument, labels: LabelSpace) -> GoldWords:
     first_word = {start: position for position, start in enumerate(prepared.words[:, 0].tolist())}
     last_word = {end: position for position, end in enumerate(prepared.words[:, 1].tolist())}
     rows: list[tuple[int, int, int]] = []
+    confidences: list[float] = []
     cutting: list[Entity] = []
     discontinuous: list[Entity] = []
     unknown: list[Entity] = []
@@ -141,9 +145,13 @@ def gold_words(prepared: PreparedDocument, labels: LabelSpace) -> GoldWords:
             cutting.append(entity)
         else:
             rows.append((first, last, type_))
-    unique = np.unique(np.asarray(rows, dtype=np.int64).reshape(-1, 3), axis=0)
+            confidences.append(1.0 if entity.confidence is None else entity.confidence)
+    table = np.asarray(rows, dtype=np.int64).reshape(-1, 3)
+    unique, place = np.unique(table, axis=0, return_inverse=True)
+    probability = np.full(len(unique), -np.inf)
+    np.maximum.at(probability, place.ravel(), np.asarray(confidences, dtype=np.float64))
     layered = np.column_stack([unique, outermost(unique)])
-    return GoldWords(layered, tuple(cutting), tuple(discontinuous), tuple(unknown))
+    return GoldWords(layered, probability, tuple(cutting), tuple(discontinuous), tuple(unknown))
 
 
 def outermost(rows: Integers) -> npt.NDArray[np.bool_]:

@@ -11,6 +11,7 @@ import typer
 import spanwright
 from spanwright.cli.compare import compare_command
 from spanwright.cli.corpus import corpus_app
+from spanwright.cli.distill import distill_command
 from spanwright.cli.encoder import encoder_command
 from spanwright.cli.evaluate import evaluate_command
 from spanwright.cli.export import export_command
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 app.command("quickstart")(quickstart_command)
 app.command("train")(train_command)
+app.command("distill")(distill_command)
 app.command("compare")(compare_command)
 app.command("tune")(tune_command)
 app.command("tag")(tag_command)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -103,6 +103,41 @@ class TrainingView:
             table.title = f"{split}: {table.title}" if table.title else split
             Console().print(table)
         self.console.print(f"model: {result.folder / 'model'}", highlight=False, soft_wrap=True)
+
+
+class DistillationView(TrainingView):
+    """Draws the events of a distillation: what is softened, then the run of the student."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._softening = Progress(
+            TextColumn("soft/{task.description}: {task.completed:,.0f} documents"),
+            TextColumn("{task.fields[targets]:,} soft targets"),
+            TimeElapsedColumn(),
+            console=self.console,
+        )
+        self._files: dict[str, TaskID] = {}
+
+    def __exit__(self, *error: object) -> None:
+        self._end_softening()
+        super().__exit__(*error)
+
+    def softened(self, *, name: str, documents: int, targets: int) -> None:
+        """Move the counts of a file."""
+        if name not in self._files:
+            self._softening.start()
+            self._files[name] = self._softening.add_task(name, total=None, targets=0)
+        self._softening.update(self._files[name], completed=documents, targets=targets)
+
+    def prepared(self, setup: Setup) -> None:
+        """Print data and model, as of any run."""
+        self._end_softening()
+        super().prepared(setup)
+
+    def _end_softening(self) -> None:
+        # Stopping a bar that was never shown would print an empty line.
+        if self._softening.live.is_started:
+            self._softening.stop()
 
 
 def _removed(setup: Setup) -> str:

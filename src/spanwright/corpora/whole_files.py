@@ -1,9 +1,10 @@
-"""Files that appear under their name only when they are complete, and what has reached the disk."""
+"""Files that appear under their name only when they are complete, what has reached the disk, and digests."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,6 +33,16 @@ def write_whole(path: Path, text: str) -> None:
     """Write a text to a file as a whole, or not at all."""
     with whole_file(path) as partial:
         partial.write_text(text, encoding="utf-8")
+
+
+def digest_of_files(files: Iterable[Path]) -> str:
+    """What tells files from others: a digest of their names and contents, in order."""
+    found = hashlib.sha256()
+    for file in files:
+        found.update(file.name.encode())
+        with file.open("rb") as opened:
+            found.update(hashlib.file_digest(opened, "sha256").digest())
+    return found.hexdigest()
 
 
 def sync(path: Path) -> None:

@@ -65,6 +65,20 @@ class Classes(nn.Module):
         targets[batch.golds.span] = self.of_type[batch.golds.type]
         return targets
 
+    def probabilities(self, batch: Batch) -> Tensor:
+        """(spans, classes): the probability of each class where golds are not certain."""
+        golds = batch.golds
+        assert golds.probability is not None  # only soft targets ask for this
+        targets = golds.probability.new_zeros(len(batch.spans), len(self))
+        targets[golds.span, self.of_type[golds.type]] = golds.probability
+        return self.completed(targets, batch)
+
+    def completed(self, targets: Tensor, batch: Batch) -> Tensor:
+        """(spans, classes): probabilities of types, and no entity has the rest; types above 1 share 1."""
+        targets = targets / targets.sum(dim=1, keepdim=True).clamp(min=1)
+        rest = 1 - targets.sum(dim=1, keepdim=True)
+        return targets.scatter(1, self.none_of_spans(batch)[:, None], rest)
+
     def masked(self, logits: Tensor, batch: Batch) -> Tensor:
         """(spans, classes): logits that give the classes of other corpora a probability of exactly 0."""
         if not self.several:

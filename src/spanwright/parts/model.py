@@ -92,9 +92,22 @@ class SpanHead(nn.Module):
 
     def predict(self, states: WordStates, batch: Batch) -> Predictions:
         """The candidate spans taken for entities."""
-        if self.pruner is not None:
-            batch = self.pruner.pruned(self.pruner(states, batch.spans), batch)
+        batch = self._pruned(states, batch)
         return self.scorer.predict(self(states, batch), batch)
+
+    def likely(self, states: WordStates, batch: Batch, lowest: float) -> Predictions:
+        """Every candidate span with every type of at least the lowest probability."""
+        batch = self._pruned(states, batch)
+        probabilities = self.scorer.probabilities(self(states, batch), batch)
+        span, type_ = (probabilities >= lowest).nonzero().unbind(1)
+        found = probabilities[span, type_]
+        return Predictions.of(batch.spans.take(span), type=type_, confidence=found, rank=found)
+
+    def _pruned(self, states: WordStates, batch: Batch) -> Batch:
+        """The batch with the candidates that are left to the representation."""
+        if self.pruner is None:
+            return batch
+        return self.pruner.pruned(self.pruner(states, batch.spans), batch)
 
 
 class SpanModel(nn.Module):
@@ -154,6 +167,17 @@ class SpanModel(nn.Module):
             return self.tagger.predict(self.tagger(states), batch)
         assert self.spans is not None
         return self.spans.predict(states, batch)
+
+    def likely(self, batch: Batch, lowest: float) -> Predictions:
+        """All that is an entity with at least the lowest probability, whatever excludes each other.
+
+        A tagger has no probabilities of spans: those of its answers stand for them.
+        """
+        if self.output == "tags":
+            found = self.predict(batch)
+            return found.take((found.confidence >= lowest).nonzero().squeeze(1))
+        assert self.spans is not None
+        return self.spans.likely(self.encoder(batch), batch, lowest)
 
     def roles(self) -> Roles:
         """Parameters that learn, by role; each role has its own learning rate."""

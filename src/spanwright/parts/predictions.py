@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from torch import Tensor
 
@@ -30,3 +30,8 @@ class Predictions:
     def of(cls, spans: Spans, *, type: Tensor, confidence: Tensor, rank: Tensor) -> Predictions:
         """What is predicted of candidate spans; all are (predictions,)."""
         return cls(spans.window, spans.first, spans.last, type, confidence, rank)
+
+    def take(self, positions: Tensor) -> Predictions:
+        """The predictions at some positions."""
+        columns = (getattr(self, column.name) for column in fields(self))
+        return Predictions(*(column.index_select(0, positions) for column in columns))

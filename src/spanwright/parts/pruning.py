@@ -51,8 +51,12 @@ class Pruner(nn.Module):
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """Binary cross entropy of all candidates, summed and divided by the number of windows."""
-        targets = torch.zeros_like(logits)
-        targets[batch.golds.span] = 1
+        golds, targets = batch.golds, torch.zeros_like(logits)
+        if golds.probability is None:
+            targets[golds.span] = 1
+        else:
+            # A span is an entity as likely as it is of any type.
+            targets.index_add_(0, golds.span, golds.probability).clamp_(max=1)
         total = functional.binary_cross_entropy_with_logits(logits, targets, reduction="sum")
         return total / len(batch.word_counts)
 

@@ -9,7 +9,6 @@ reads groups and tags shards; this module alone writes the folder, and never loa
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Generator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing
@@ -20,6 +19,7 @@ from typing import Any, Protocol
 
 import spanwright
 from spanwright.corpora.arrow_tables import import_pyarrow
+from spanwright.corpora.whole_files import digest_of_files
 from spanwright.errors import InputError
 from spanwright.predicting.job_folder import JobFolder, open_folder
 from spanwright.predicting.shard_tagging import Counts, ShardResult, Tagging
@@ -189,9 +189,4 @@ def _model_digest(tagging: Tagging) -> str:
             f"{folder}: not a model directory: spanwright.json is missing; legal is such as RUN/model"
         )
     patterns = _MODEL_FILES if tagging.runtime == "torch" else (*_MODEL_FILES, _GRAPHS)
-    found = hashlib.sha256()
-    for file in sorted(file for pattern in patterns for file in folder.glob(pattern)):
-        found.update(file.name.encode())
-        with file.open("rb") as opened:
-            found.update(hashlib.file_digest(opened, "sha256").digest())
-    return found.hexdigest()
+    return digest_of_files(sorted(file for pattern in patterns for file in folder.glob(pattern)))

@@ -19,6 +19,7 @@ from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
 from spanwright.parts.decoding import decode
+from spanwright.parts.predictions import Predictions
 from spanwright.predicting.graphs import use_graphs
 from spanwright.predicting.onnx_files import Runtime, check_runtime
 from spanwright.text import Document, Entity
@@ -113,21 +114,16 @@ class Tagger:
         )
 
     def _tag_stream(self, source: Iterable[str | Document], lowest: Floats) -> Iterator[Document]:
-        chunk: list[Document] = []
-        characters = 0
-        for number, item in enumerate(source):
-            document = _as_document(item, number)
-            chunk.append(document)
-            characters += len(document.text) + 1  # so that empty texts fill a chunk, too
-            if characters >= _CHUNK_CHARACTERS:
-                yield from self._tag_chunk(chunk, lowest)
-                chunk, characters = [], 0
-        yield from self._tag_chunk(chunk, lowest)
+        for chunk in chunks(_as_document(item, number) for number, item in enumerate(source)):
+            yield from self._tag_chunk(chunk, lowest)
 
     @torch.inference_mode()
     def _tag_chunk(self, documents: Sequence[Document], lowest: Floats) -> list[Document]:
         prepared = self.prepare(documents)
-        found = [self._predict(batch) for batch in self.batches(prepared)]
+        network = self.model.network
+        found = [
+            self.placed(network.predict(batch.to(network.device)), batch) for batch in self.batches(prepared)
+        ]
         return _with_entities(prepared, found, self.model, self._names, lowest)
 
     def prepare(self, documents: Sequence[Document]) -> list[PreparedDocument]:
@@ -164,13 +160,26 @@ class Tagger:
                 golds=golds,
             )
 
-    def _predict(self, batch: Batch) -> tuple[np.ndarray, ...]:
+    def placed(self, found: Predictions, batch: Batch) -> tuple[np.ndarray, ...]:
         """Document, first word, last word, type, confidence and rank of the predictions of a batch."""
-        found = self.model.network.predict(batch.to(self.model.network.device))
         window = found.window.cpu()
         offset = batch.word_offset[window]
         columns = (batch.document[window], found.first.cpu() + offset, found.last.cpu() + offset)
         return _arrays(*columns, found.type, found.confidence, found.rank)
+
+
+def chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """A stream of documents in runs that are worked through together."""
+    chunk: list[Document] = []
+    characters = 0
+    for document in documents:
+        chunk.append(document)
+        characters += len(document.text) + 1  # so that empty texts fill a chunk, too
+        if characters >= _CHUNK_CHARACTERS:
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk
 
 
 def _known_corpus(labels: LabelSpace, corpus: str | None) -> str | None:

@@ -14,6 +14,7 @@ from spanwright.batches.pieces import Integers, PieceEncoder
 from spanwright.batches.prepare import (
     GoldWords,
     PreparedDocument,
+    Probabilities,
     WindowPlan,
     gold_words,
     prepare,
@@ -21,12 +22,15 @@ from spanwright.batches.prepare import (
 )
 from spanwright.batches.store import PreparedStore
 from spanwright.batches.windows import Window
+from spanwright.corpora.stored import DocumentView
+from spanwright.errors import InputError
 from spanwright.labels import LabelSpace
 from spanwright.parts.decoding import Decoding
 from spanwright.text import Document, Entity, words
 
 _COVERED = 0.995
 """Share of the training entities that an automatic width limit covers."""
+_LIKELY = 0.5
 
 
 @dataclass(slots=True)
@@ -73,6 +77,8 @@ class Split:
     golds: list[Integers]
     """The gold rows (golds, 4) of each document."""
     report: SplitReport
+    probabilities: list[Probabilities] | None = None
+    """The probabilities (golds,) of each document's golds; None where all are certain."""
 
 
 def prepare_split(
@@ -82,11 +88,15 @@ def prepare_split(
     labels: LabelSpace,
     *,
     stored: bool = False,
+    soft: bool = False,
 ) -> Split:
-    """Prepare the documents of a split and count what is in them; `stored` keeps them in a file."""
+    """Prepare the documents of a split and count what is in them; `stored` keeps them in a file.
+
+    With `soft`, the confidences of entities are the probabilities of golds.
+    """
     report = SplitReport(documents=len(documents))
     made: PreparedStore | list[PreparedDocument] = PreparedStore(documents) if stored else []
-    split = Split(made, [], [], report)
+    split = Split(made, [], [], report, [] if soft else None)
     for index, document in enumerate(documents):
         prepared = prepare(document, pieces, plan, corpus=labels.corpus_id(document.corpus))
         windows = windows_of(prepared, index, plan, pieces.special_count)
@@ -95,7 +105,21 @@ def prepare_split(
         made.append(prepared)
         split.windows.extend(windows)
         split.golds.append(golds.rows)
+        if split.probabilities is not None:
+            _check_confidences(document)
+            split.probabilities.append(golds.probability)
     return split
+
+
+def _check_confidences(document: Document) -> None:
+    """Refuse confidences that are no probabilities."""
+    for entity in document.entities:
+        if entity.confidence is not None and not 0 <= entity.confidence <= 1:
+            raise InputError(
+                f"document {document.id!r}: entity {entity.type!r} at [{entity.start}, {entity.end}) has the "
+                f"confidence {entity.confidence}, but soft targets are probabilities: expected 0 to 1, or "
+                f"training.targets='hard'"
+            )
 
 
 def without_empty_windows(split: Split) -> Split:
@@ -128,6 +152,16 @@ def _count(
     unfit = len(golds.cutting) + len(golds.discontinuous) + len(golds.unknown)
     report.repeated += len(entities) - unfit - len(rows)
     report.second_types += len(rows) - len(np.unique(rows[:, :2], axis=0))
+
+
+def likely_entities(documents: Sequence[Document]) -> Sequence[Document]:
+    """The documents with those of their entities that are at least as likely as not."""
+
+    def likely(document: Document) -> Document:
+        kept = (each for each in document.entities if each.confidence is None or each.confidence >= _LIKELY)
+        return document.with_entities(tuple(kept))
+
+    return DocumentView(documents, change=likely)
 
 
 def automatic_width_limit(documents: Sequence[Document]) -> int:

@@ -71,10 +71,10 @@ def train(
     settings = recipe if isinstance(recipe, Settings) else load_settings(recipe)
     warnings: list[str] = []
     sources = {"train": train, "dev": dev, "test": test}
-    documents = {name: _documents(source, warnings) for name, source in sources.items()}
+    documents = {name: documents_of(source, warnings) for name, source in sources.items()}
     folder = Path(out)
     with joined_processes() as processes, flushed_denormals(), ExitStack() as held:
-        processes.from_first(lambda: _check_folder(folder, resume))
+        processes.from_first(lambda: check_folder(folder, resume))
         processes.from_first(lambda: held.enter_context(locked_folder(folder)))
         setup = set_up(settings, documents["train"], documents["dev"], documents["test"])
         values = {**provenance(setup, documents), "processes": processes.count}
@@ -336,7 +336,8 @@ def _groups(batches: list[Integers], start: int, size: int) -> Iterator[list[Int
         yield batches[position : position + size]
 
 
-def _documents(source: Source, warnings: list[str]) -> Sequence[Document]:
+def documents_of(source: Source, warnings: list[str]) -> Sequence[Document]:
+    """The documents of files, or those given; what was wrong in the files goes to the warnings."""
     if isinstance(source, StoredDocuments | DocumentView):
         return source
     items = [source] if isinstance(source, str | Path) else list(source)
@@ -352,7 +353,8 @@ def _documents(source: Source, warnings: list[str]) -> Sequence[Document]:
     return documents
 
 
-def _check_folder(folder: Path, resume: bool) -> None:
+def check_folder(folder: Path, resume: bool) -> None:
+    """Refuse a folder with a run that is not resumed, and one without a run that is."""
     exists = (folder / "settings.json").exists()
     if resume and not exists:
         raise InputError(f"{folder}: there is no run to resume; leave out --resume to start one")

@@ -162,12 +162,10 @@ def is_first_process() -> bool:
     return os.environ.get("RANK", "0") == "0" or int(os.environ.get("WORLD_SIZE", "1")) == 1
 
 
-def refuse_several(command: str) -> None:
-    """An error for a command that trains one model after another, if torchrun started it more than once."""
+def refuse_several(command: str, work: str = "trains one model after another") -> None:
+    """An error for a command whose work is that of one process, if torchrun started it more than once."""
     if _several():
-        raise InputError(
-            f"{command} trains one model after another in one process; start it without torchrun"
-        )
+        raise InputError(f"{command} {work} in one process; start it without torchrun")
 
 
 @contextmanager

@@ -35,6 +35,7 @@ from spanwright.training.data import (
     SplitReport,
     automatic_decoding,
     automatic_width_limit,
+    likely_entities,
     prepare_split,
     without_empty_windows,
 )
@@ -116,6 +117,7 @@ class Setup:
             self.model.pieces,
             width_limit=self.model.plan.width_limit,
             golds=split.golds,
+            probabilities=split.probabilities,
             sampling=None if negatives == "all" else Sampling(negatives, draw, settings.near),
         )
         if self.writing is None:
@@ -129,7 +131,8 @@ def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents
     data = select(settings, train, dev, test)
     model, notes = new_model(settings, data)
     several = settings.corpora is not None
-    split = prepare_split(data.train, model.pieces, model.plan, model.labels, stored=several)
+    soft = settings.training.targets == "soft"
+    split = prepare_split(data.train, model.pieces, model.plan, model.labels, stored=several, soft=soft)
     if settings.windows.without_gold == "drop":
         split = without_empty_windows(split)
     reports = {"train": split.report}
@@ -192,10 +195,14 @@ def new_model(settings: Settings, data: TrainingData) -> tuple[TrainedModel, lis
 def resolve(settings: Settings, data: TrainingData, encoder_width: int) -> Settings:
     """Replace every `auto` by what the training data and the encoder suggest."""
     changes: dict[str, Any] = {}
+    train, targets = data.train, data.target_documents
+    if settings.training.targets == "soft":
+        # Unlikely spans are of any width, and overlap wherever a border is in doubt.
+        train, targets = likely_entities(train), likely_entities(targets)
     if settings.candidates.width_limit == "auto":
-        limit = automatic_width_limit(data.train)
+        limit = automatic_width_limit(train)
         changes["candidates"] = settings.candidates.model_copy(update={"width_limit": limit})
-    decoding = automatic_decoding(data.target_documents)
+    decoding = automatic_decoding(targets)
     if settings.decoding == "auto":
         changes["decoding"] = decoding
     if settings.output == "tags" and decoding != "flat":

@@ -25,6 +25,13 @@ class Watcher(Protocol):
         """Dev was scored after so many epochs; with several corpora, that of each as well."""
 
 
+class DistillationWatcher(Watcher, Protocol):
+    """Receives the events of a distillation, of which the last part is a run."""
+
+    def softened(self, *, name: str, documents: int, targets: int) -> None:
+        """So many documents of a file are softened by now, and have so many soft targets."""
+
+
 class Silent:
     """Says nothing."""
 
@@ -38,4 +45,7 @@ class Silent:
         """Ignore."""
 
     def scored(self, *, epoch: float, scores: Mapping[str, Scores], best: bool) -> None:
+        """Ignore."""
+
+    def softened(self, *, name: str, documents: int, targets: int) -> None:
         """Ignore."""

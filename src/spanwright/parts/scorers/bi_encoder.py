@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from spanwright.batches.batch import Batch
-from spanwright.parts.classes import OwnTypes
+from spanwright.parts.classes import NEVER, OwnTypes
 from spanwright.parts.contrast import Items, contrast
 from spanwright.parts.dropout import QuickDropout
 from spanwright.parts.predictions import Predictions
@@ -233,20 +233,30 @@ class BiEncoder(nn.Module):
         judged = threshold if own is None else threshold[own]
         return share * entity_mean + (1 - share) * judged.sum() / max(1, judged.numel())
 
-    def predict(self, scores: Comparisons, batch: Batch) -> Predictions:
-        """The spans above their threshold; with `joint`, whose ends are above theirs as well."""
-        spans = batch.spans
+    def probabilities(self, scores: Comparisons, batch: Batch) -> Tensor:
+        """(spans, types): one half at the threshold; exactly 0 for the types of other corpora."""
+        return self._margins(scores, batch).sigmoid()
+
+    def _margins(self, scores: Comparisons, batch: Batch) -> Tensor:
+        """(spans, types): how far spans are above their threshold, below 0 what is no entity.
+
+        With `joint`, a span with an end below its threshold is no better than that end.
+        """
+        spans, own = batch.spans, self.own.of_windows(batch)
         margin = scores.spans.similarity - scores.spans.threshold[spans.window]
-        chosen, own = margin > 0, self.own.of_windows(batch)
-        if own is not None:
-            chosen &= own[spans.window]
         if self.settings.joint and scores.starts is not None and scores.ends is not None:
             words = batch.window_of_word
             for compared, position in ((scores.starts, spans.first), (scores.ends, spans.last)):
-                chosen &= (compared.similarity >= compared.threshold[words])[position]
-        span, type_ = chosen.nonzero().unbind(1)
+                end = (compared.similarity - compared.threshold[words])[position]
+                margin = torch.where(end < 0, torch.minimum(margin, end), margin)
+        return margin if own is None else margin.masked_fill(~own[spans.window], NEVER)
+
+    def predict(self, scores: Comparisons, batch: Batch) -> Predictions:
+        """The spans above their threshold; with `joint`, whose ends are above theirs as well."""
+        margin = self._margins(scores, batch)
+        span, type_ = (margin > 0).nonzero().unbind(1)
         return Predictions.of(
-            spans.take(span),
+            batch.spans.take(span),
             type=type_,
             confidence=margin[span, type_].sigmoid(),
             # BINDER ranks by raw similarity (algorithm 1), which is comparable across windows.

@@ -62,7 +62,8 @@ class Sigmoid(nn.Module):
     def losses(self, logits: Tensor, batch: Batch) -> dict[str, Tensor]:
         """Binary cross entropy of all pairs of candidate span and type."""
         golds, targets = batch.golds, torch.zeros_like(logits)
-        targets.index_put_((golds.span, golds.type), targets.new_ones(()))
+        likely = targets.new_ones(()) if golds.probability is None else golds.probability
+        targets.index_put_((golds.span, golds.type), likely)
         own = self._own_of_spans(batch)
         weight = None if own is None else own.to(logits.dtype)
         total = functional.binary_cross_entropy_with_logits(logits, targets, weight, reduction="sum")
@@ -77,6 +78,11 @@ class Sigmoid(nn.Module):
         """(spans, types): True at the types of each candidate's corpus; None where all have the same."""
         own = self.own.of_windows(batch)
         return None if own is None else own[batch.spans.window]
+
+    def probabilities(self, logits: Tensor, batch: Batch) -> Tensor:
+        """(spans, types): the probability of each type; exactly 0 for those of other corpora."""
+        own, found = self._own_of_spans(batch), logits.sigmoid()
+        return found if own is None else found * own
 
     def predict(self, logits: Tensor, batch: Batch) -> Predictions:
         """All pairs of span and type whose probability exceeds the threshold of the type."""

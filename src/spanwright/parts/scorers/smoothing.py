@@ -36,7 +36,4 @@ def smoothed_targets(batch: Batch, classes: Classes, *, smoothing: float, distan
     class_ = classes.of_type[type_].expand(-1, 1 + len(near.distance)).flatten()
     targets = mass.new_zeros(len(batch.spans), len(classes))
     targets.index_put_((span[kept], class_[kept]), mass[kept], accumulate=True)
-    targets.clamp_(max=1)
-    targets /= targets.sum(dim=1, keepdim=True).clamp(min=1)
-    rest = 1 - targets.sum(dim=1, keepdim=True)
-    return targets.scatter(1, classes.none_of_spans(batch)[:, None], rest)
+    return classes.completed(targets.clamp_(max=1), batch)

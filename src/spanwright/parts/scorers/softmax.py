@@ -69,7 +69,13 @@ class Softmax(nn.Module):
         if self.settings.smoothing:
             smoothing, distance = self.settings.smoothing, self.settings.smoothing_distance
             return smoothed_targets(batch, self.classes, smoothing=smoothing, distance=distance)
+        if batch.golds.probability is not None:
+            return self.classes.probabilities(batch)
         return self.classes.targets(batch)
+
+    def probabilities(self, logits: Tensor, batch: Batch) -> Tensor:
+        """(spans, types): the probability of each type."""
+        return logits.softmax(dim=1).index_select(1, self.classes.of_type)
 
     def predict(self, logits: Tensor, batch: Batch) -> Predictions:
         """The spans whose best class is a type, with its probability."""

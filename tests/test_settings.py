@@ -189,6 +189,29 @@ def test_the_largest_seed_and_overlap_are_legal() -> None:
     assert (settings.training.seed, settings.windows.overlap) == (2**64 - 1, 128)
 
 
+@pytest.mark.parametrize(
+    ("recipe", "reason"),
+    [
+        ("binder", "scorer.kind 'bi-encoder' learns no probabilities of spans: it must be 'softmax' or"),
+        ("tagger", "scorer.kind 'none' learns no probabilities of spans: it must be 'softmax' or 'sigmoid'"),
+        ("dspert", "scorer.smoothing makes targets of its own: set scorer.smoothing=0"),
+        ("spanner/tagger", "auxiliaries.tagger learns from entities that are certain: set auxiliaries."),
+        ("joint-ib", "auxiliaries.span_vae learns from entities that are certain: set auxiliaries.span_vae="),
+    ],
+)
+def test_parts_that_cannot_learn_soft_targets_refuse_them(recipe: str, reason: str) -> None:
+    name, _, auxiliary = recipe.partition("/")
+    added = [f"auxiliaries.{auxiliary}={{}}"] if auxiliary else []
+    with pytest.raises(SettingsError) as caught:
+        load_settings(name, ["training.targets=soft", *added])
+    assert f"training.targets is 'soft', but {reason}" in str(caught.value)
+
+
+@pytest.mark.parametrize("change", ["scorer.kind=softmax", "scorer={kind='sigmoid'}"])
+def test_scorers_with_probabilities_learn_soft_targets(change: str) -> None:
+    assert load_settings("plain", ["training.targets=soft", change]).training.targets == "soft"
+
+
 def test_every_wrong_setting_is_named_at_once() -> None:
     message = refusal("training.epoch=3", "windows.pieces=2")
     assert "'training.epoch'" in message and "'windows.pieces' is 2" in message

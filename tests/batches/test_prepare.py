@@ -111,6 +111,13 @@ def test_types_that_share_a_span_are_all_kept_and_repetitions_are_not() -> None:
     assert found.rows.tolist() == [[0, 0, 0, 1], [0, 0, 1, 0]]
 
 
+def test_golds_are_as_likely_as_the_most_confident_of_repeated_entities_and_else_certain() -> None:
+    unsure, surer = (Entity(0, 3, "Gene", confidence=confidence) for confidence in (0.25, 0.5))
+    found = golds((Entity(7, 17, "Cell"), surer, unsure, Entity(0, 3, "Cell", confidence=0.0)))
+    assert found.rows[:, :3].tolist() == [[0, 0, 0], [0, 0, 1], [2, 4, 0]]
+    assert found.probability.tolist() == [0.0, 0.5, 1.0]
+
+
 @pytest.mark.parametrize(("start", "end"), [(0, 2), (1, 3), (7, 16), (3, 6), (0, 4)])
 def test_an_entity_that_cuts_a_word_or_ends_in_white_space_is_listed(start: int, end: int) -> None:
     entity = Entity(start, end, "Gene")

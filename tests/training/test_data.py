@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 import making
 import tiny
 from spanwright.artifact import TrainedModel
+from spanwright.errors import InputError
 from spanwright.labels import LabelSpace
 from spanwright.text import Document, Entity
 from spanwright.training.data import (
@@ -14,8 +17,10 @@ from spanwright.training.data import (
     SplitReport,
     automatic_decoding,
     automatic_width_limit,
+    likely_entities,
     prepare_split,
 )
+from spanwright.training.setup import resolve
 
 TEXT = "one two three four five six seven eight nine ten."
 
@@ -101,6 +106,35 @@ def test_automatic_decoding_agrees_with_looking_at_all_pairs(spans: list[tuple[i
     crossing = any(a[0] < b[0] < a[1] < b[1] for a, b in pairs)
     expected = "nested" if crossing else "non-crossing" if pairs else "flat"
     assert automatic_decoding([document(*(words(*range_) for range_ in ranges))]) == expected
+
+
+def test_unlikely_entities_decide_neither_width_limit_nor_decoding_of_soft_targets() -> None:
+    sure, even = words(0, 1), replace(words(3, 5), confidence=0.5)
+    unlikely = replace(words(0, 9), confidence=0.49)
+    likely = likely_entities([document(sure, even, unlikely)])
+    assert [each.entities for each in likely] == [(sure, even)]
+    settings = tiny.settings(decoding="auto", candidates={}, training={"targets": "soft"})
+    chosen = resolve(settings, making.data([document(sure, even, unlikely)]), 32)
+    assert (chosen.decoding, chosen.candidates.width_limit) == ("flat", 2)
+
+
+def test_confidences_are_probabilities_of_golds_for_soft_targets_alone(model: TrainedModel) -> None:
+    unsure = document(words(0, 1), replace(words(3, 5), confidence=0.25))
+    soft, hard = (
+        prepare_split([unsure], model.pieces, model.plan, model.labels, soft=soft) for soft in (True, False)
+    )
+    assert soft.probabilities is not None
+    assert [row.tolist() for row in soft.probabilities] == [[1.0, 0.25]]
+    assert hard.probabilities is None
+
+
+@pytest.mark.parametrize("confidence", [-0.1, 1.1])
+def test_a_confidence_that_is_no_probability_is_refused_as_a_soft_target(
+    model: TrainedModel, confidence: float
+) -> None:
+    wrong = document(replace(words(0, 1), confidence=confidence), id="7")
+    with pytest.raises(InputError, match=r"document '7': entity 'Gene' at \[0, 3\) has the confidence"):
+        prepare_split([wrong], model.pieces, model.plan, model.labels, soft=True)
 
 
 def test_an_entity_within_the_limit_is_reachable(model: TrainedModel) -> None:

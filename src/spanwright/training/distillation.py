@@ -17,11 +17,10 @@ from spanwright.predicting.softening import LOWEST, Teachers
 from spanwright.settings import Settings, check, load_settings
 from spanwright.text import Document
 from spanwright.training import loop
-from spanwright.training.data import automatic_decoding
 from spanwright.training.loop import RunResult, Source
 from spanwright.training.processes import refuse_several
 from spanwright.training.selection import Documents, select
-from spanwright.training.setup import digest
+from spanwright.training.setup import digest, span_choices
 from spanwright.training.soft_files import SoftFile, check_soft_files, make_soft_files, mixed
 from spanwright.training.watcher import DistillationWatcher, Silent
 
@@ -71,17 +70,15 @@ def distill(
 
 
 def _student(student: str | Settings, annotated: Documents, dev: Documents, test: Documents) -> Settings:
-    """The settings of a student that learns soft targets, and answers with the overlaps of the annotation."""
+    """The settings of a student that learns soft targets."""
     settings = student if isinstance(student, Settings) else load_settings(student)
     values = settings.model_dump(mode="json")
     values["training"]["targets"] = "soft"
     settings = check(values, f"student {settings.name}")
     # Also, what would stop the training is found out before the teachers have worked for hours.
     data = select(settings, annotated, dev, test)
-    if settings.decoding != "auto":
-        return settings
-    # Not from soft targets, as teachers that are in doubt about borders find overlaps in any corpus.
-    return settings.model_copy(update={"decoding": automatic_decoding(data.target_documents)})
+    # The annotation decides what is `auto`: teachers in doubt find wide spans and overlaps in any corpus.
+    return settings.model_copy(update=span_choices(settings, data.train, data.target_documents))
 
 
 def _annotated_file(annotated: Documents, gold_share: float, common: dict[str, object]) -> SoftFile:

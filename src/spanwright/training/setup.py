@@ -194,18 +194,12 @@ def new_model(settings: Settings, data: TrainingData) -> tuple[TrainedModel, lis
 
 def resolve(settings: Settings, data: TrainingData, encoder_width: int) -> Settings:
     """Replace every `auto` by what the training data and the encoder suggest."""
-    changes: dict[str, Any] = {}
     train, targets = data.train, data.target_documents
     if settings.training.targets == "soft":
         # Unlikely spans are of any width, and overlap wherever a border is in doubt.
         train, targets = likely_entities(train), likely_entities(targets)
-    if settings.candidates.width_limit == "auto":
-        limit = automatic_width_limit(train)
-        changes["candidates"] = settings.candidates.model_copy(update={"width_limit": limit})
-    decoding = automatic_decoding(targets)
-    if settings.decoding == "auto":
-        changes["decoding"] = decoding
-    if settings.output == "tags" and decoding != "flat":
+    changes = span_choices(settings, train, targets)
+    if settings.output == "tags" and automatic_decoding(targets) != "flat":
         raise SettingsError(
             "output is 'tags', but entities of the training corpus overlap, and a word has only one tag: "
             "legal is output='spans', where the tagger learns the outermost entities beside the spans"
@@ -225,6 +219,17 @@ def resolve(settings: Settings, data: TrainingData, encoder_width: int) -> Setti
     rates = {**defaults, **settings.optimiser.learning_rates}
     changes["optimiser"] = settings.optimiser.model_copy(update={"learning_rates": rates})
     return settings.model_copy(update=changes)
+
+
+def span_choices(settings: Settings, train: Documents, targets: Documents) -> dict[str, Any]:
+    """What documents, those of target corpora apart, say of candidates and decoding that are `auto`."""
+    changes: dict[str, Any] = {}
+    if settings.candidates.width_limit == "auto":
+        limit = automatic_width_limit(train)
+        changes["candidates"] = settings.candidates.model_copy(update={"width_limit": limit})
+    if settings.decoding == "auto":
+        changes["decoding"] = automatic_decoding(targets)
+    return changes
 
 
 def _resolved_objective(settings: Settings) -> ObjectiveSettings:

@@ -13,7 +13,7 @@ from spanwright import artifact
 from spanwright.corpora.files import read, write
 from spanwright.errors import InputError, SettingsError
 from spanwright.settings import Settings
-from spanwright.text import Document, Entity
+from spanwright.text import Document, Entity, words
 from spanwright.training.data import automatic_decoding
 from spanwright.training.distillation import distill
 from spanwright.training.loop import RunResult, train
@@ -102,6 +102,28 @@ def test_the_folder_of_a_student_is_a_run_and_its_softened_files(
         assert len(shares) == len(keys)
         assert all(share >= 0.5 for share in shares)
         assert all(share <= 0.5 for share in others)
+
+
+def test_a_student_learns_the_probabilities_of_the_softened_files(
+    finished: tuple[RunResult, Witness],
+) -> None:
+    result, witness = finished
+    soft = [
+        document
+        for name in ("train", "raw")
+        for document in read(result.folder / "soft" / f"{name}.jsonl").documents
+        if document.id != "leaked"
+    ]
+    narrow = [
+        entity.confidence
+        for document in soft
+        for entity in document.entities
+        if sum(entity.start <= start < entity.end for start, _ in words(document)) <= 2
+    ]
+    golds = witness.setup.batch(range(len(witness.setup.train.windows)), (1, 0, 0)).golds
+    assert golds.probability is not None
+    assert sorted(golds.probability.tolist()) == pytest.approx(sorted(narrow), abs=1e-6)
+    assert min(narrow) < 0.1 < 0.9 < max(narrow)
 
 
 def test_texts_that_stand_in_dev_teach_nothing(finished: tuple[RunResult, Witness]) -> None:

@@ -193,7 +193,8 @@ def numbers(part: object) -> list[object]:
     """All tensors of a batch, also of the parts in it, as lists."""
     if isinstance(part, torch.Tensor):
         return part.tolist()
-    return [numbers(getattr(part, field.name)) for field in fields(part)]
+    present = (value for field in fields(part) if (value := getattr(part, field.name)) is not None)
+    return [numbers(value) for value in present]
 
 
 def test_a_batch_depends_on_nothing_but_its_windows_and_its_draw(tiny_encoder: str) -> None:

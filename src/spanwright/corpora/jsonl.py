@@ -69,7 +69,7 @@ def read(path: Path, log: ReadingLog, *, offsets: Unit = "characters") -> Iterat
         if twice := [key for key in others if document.metadata[key] is not others[key]]:
             log.remark(path, line, f"keys that are in 'metadata' too, which is kept: {', '.join(twice)}")
         marked = _with_entities(document, record.get("entities") or [], offsets, path, line, log)
-        yield _with_relations(marked, record, path, line, log) if record.get("relations") else marked
+        yield _with_relations(marked, record, offsets, path, line, log) if record.get("relations") else marked
     if extra:
         log.notes.append(f"{path}: keys that are not read but kept as metadata: {', '.join(sorted(extra))}")
 
@@ -175,18 +175,20 @@ def _with_entities(
     return marked
 
 
-def _with_relations(document: Document, record: Record, path: Path, line: int, log: ReadingLog) -> Document:
+def _with_relations(
+    document: Document, record: Record, unit: Unit, path: Path, line: int, log: ReadingLog
+) -> Document:
     """The document with those of its relations that are right."""
-    known = set(document.entities)
-    given = map(_entity_or_none, record.get("entities") or ())
+    known, offsets = set(document.entities), offsets_in(document.text, unit)
+    given = (_entity_or_none(value, offsets) for value in record.get("entities") or ())
     entities = [entity if entity in known else None for entity in given]
     relations = read_relations(record["relations"], entities, path, line, log)
     return replace(document, relations=tuple(relations))
 
 
-def _entity_or_none(value: Any) -> Entity | None:
+def _entity_or_none(value: Any, offsets: Offsets) -> Entity | None:
     try:
-        return _entity(value)
+        return _entity(value, offsets)
     except InputError:
         return None
 

@@ -117,9 +117,7 @@ def _is_annotation(row: _Row) -> bool:
     return not is_relation(line.split("\t"), "")
 
 
-def _annotated(
-    document: Document, rows: list[_Row], unit: Unit, path: Path, log: ReadingLog
-) -> Document:
+def _annotated(document: Document, rows: list[_Row], unit: Unit, path: Path, log: ReadingLog) -> Document:
     """The document of a block with its entities, its relations and what it says of them besides."""
     given, text = document.id, document.text
     entities: list[Entity] = []

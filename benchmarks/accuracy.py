@@ -16,7 +16,7 @@ from typing import Any
 
 from joining import joined
 from machine import command, machine
-from spanwright.corpora.files import read
+from spanwright.formats.files import read
 from spanwright.settings import load_settings
 from spanwright.text import Document
 from spanwright.training.loop import score, train

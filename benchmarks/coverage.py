@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 
 from machine import command, machine
-from spanwright.corpora.files import read
+from spanwright.formats.files import read
 from spanwright.lexicons import Coverage, Lexicon, lexicon_from_documents, merge, read_lexicon
 from spanwright.text import Document
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from spanwright.corpora.files import read, write
 from spanwright.corpora.overlap import drop_shared
+from spanwright.formats.files import read, write
 from spanwright.text import Document
 
 TARGET = "BioRED"

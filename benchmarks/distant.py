@@ -24,11 +24,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from spanwright.corpora.files import read, stream, write
-from spanwright.corpora.format import ReadingLog
 from spanwright.distant import Matcher
 from spanwright.distant.search import Automaton, EngineMaker, WordIndex, fastest
 from spanwright.evaluation import Counts, evaluate
+from spanwright.formats.files import read, stream, write
+from spanwright.formats.format import ReadingLog
 from spanwright.lexicons import merge, read_lexicon
 from spanwright.text import Document, Entity, Range, words
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from machine import command, machine
-from spanwright.corpora.files import read
 from spanwright.distant import Matcher
 from spanwright.distant.names import Case
 from spanwright.evaluation import Scores, evaluate
+from spanwright.formats.files import read
 from spanwright.lexicons import merge, read_lexicon
 from spanwright.settings import load_settings
 from spanwright.text import Document

@@ -20,12 +20,12 @@ from typing import Any
 import torch
 
 from machine import command, machine
-from spanwright.corpora.files import read
 from spanwright.evaluation import evaluate
-from spanwright.predicting.export import export
-from spanwright.predicting.graphs import span_transformer
-from spanwright.predicting.onnx_files import RUNTIMES, Runtime
-from spanwright.predicting.runtimes import random_batches, runtime_size, score_difference, tag_in_turns
+from spanwright.formats.files import read
+from spanwright.predicting.onnx.export import export
+from spanwright.predicting.onnx.files import RUNTIMES, Runtime
+from spanwright.predicting.onnx.graphs import span_transformer
+from spanwright.predicting.onnx.runtimes import random_batches, runtime_size, score_difference, tag_in_turns
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.text import Document, words
 

@@ -32,7 +32,7 @@ from typing import Any
 
 from machine import command, machine
 from spanwright import sample
-from spanwright.corpora.files import read, write
+from spanwright.formats.files import read, write
 from spanwright.perturbing import perturb
 from spanwright.text import Document
 

@@ -35,9 +35,9 @@ from pathlib import Path
 from typing import Any
 
 from machine import command, machine
-from spanwright.corpora.files import read
 from spanwright.corpora.label_map import load_map
 from spanwright.corpora.suggest_map import Evidence, Suggestion, decide, gather_evidence
+from spanwright.formats.files import read
 from spanwright.text import Document
 
 TABLE_7 = load_map("cvae-ner")

@@ -17,9 +17,9 @@ from typing import Any
 
 from distant_training import FILES, figures
 from machine import command, machine
-from spanwright.corpora.files import read
 from spanwright.descriptions import read_descriptions
 from spanwright.evaluation import evaluate
+from spanwright.formats.files import read
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
 from spanwright.text import Document

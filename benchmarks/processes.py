@@ -18,8 +18,8 @@ from typing import Any
 
 from machine import command, machine
 from spanwright import sample
-from spanwright.corpora.files import read
 from spanwright.evaluation import Scores
+from spanwright.formats.files import read
 from spanwright.settings import load_settings
 from spanwright.training.loop import train
 from spanwright.training.processes import is_first_process

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from machine import command, machine
-from spanwright.corpora.files import read, reader_of
+from spanwright.formats.files import read, reader_of
 
 REPEATS = 5
 

@@ -30,7 +30,7 @@ import torch
 
 from machine import command, machine
 from spanwright import sample
-from spanwright.corpora.files import read
+from spanwright.formats.files import read
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.text import Document, words
 

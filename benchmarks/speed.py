@@ -27,9 +27,9 @@ from spanwright import sample
 from spanwright.batches.batch import Batch
 from spanwright.batches.order import training_order
 from spanwright.batches.prepare import prepare, window_lengths
-from spanwright.corpora.files import read
-from spanwright.parts import pretrained
-from spanwright.parts.encoder import EncoderSettings
+from spanwright.formats.files import read
+from spanwright.parts.encoder import pretrained
+from spanwright.parts.encoder.encoder import EncoderSettings
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
 from spanwright.text import Document

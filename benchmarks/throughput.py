@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from spanwright.corpora.files import read
+from spanwright.formats.files import read
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
 from spanwright.text import words

@@ -9,7 +9,6 @@ from hypothesis import given as for_all
 from hypothesis import strategies as st
 
 import naughty
-from spanwright.corpora.files import read
 from spanwright.descriptions import (
     Description,
     check_used,
@@ -21,6 +20,7 @@ from spanwright.descriptions import (
 )
 from spanwright.descriptions.description_file import DescriptionFile
 from spanwright.errors import InputError
+from spanwright.formats.files import read
 
 NAMES = description_names()
 

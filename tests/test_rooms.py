@@ -53,28 +53,29 @@ def rule(rooms: str = "", packages: str = "", *, later_packages: bool = False) -
 
 RULES = {
     "text": rule("errors"),
-    "corpora": rule("text errors", later_packages=True),
+    "formats": rule("text errors", later_packages=True),
+    "corpora": rule("text errors formats", later_packages=True),
     "descriptions": rule("errors"),
     "batches": rule("text labels errors", "numpy torch tokenizers"),
     "parts": rule("batches errors strict", "torch pydantic numpy"),
-    "parts/backbone.py": rule("batches errors", "torch", later_packages=True),
-    "parts/conversions.py": rule("errors", "torch safetensors", later_packages=True),
-    "parts/adapters.py": rule("errors strict", "torch pydantic", later_packages=True),
+    "parts/encoder/backbone.py": rule("batches errors", "torch", later_packages=True),
+    "parts/encoder/conversions.py": rule("errors", "torch safetensors", later_packages=True),
+    "parts/encoder/adapters.py": rule("errors strict", "torch pydantic", later_packages=True),
     "parts/build.py": rule("batches errors labels settings", "torch"),
     "evaluation": rule("text errors", "numpy rich"),
     "comparing": rule(
-        "text errors descriptions corpora evaluation settings strict toml_files recipes parts training "
-        "predicting artifact origin",
+        "text errors descriptions formats corpora evaluation settings strict toml_files recipes parts "
+        "training predicting artifact origin",
         "numpy pydantic rich torch",
         later_packages=True,
     ),
     "tuning": rule(
-        "text errors corpora evaluation settings strict toml_files training",
+        "text errors formats corpora evaluation settings strict toml_files training",
         "numpy pydantic",
         later_packages=True,
     ),
     "perturbing": rule("text errors"),
-    "reporting": rule("text errors corpora evaluation", "numpy", later_packages=True),
+    "reporting": rule("text errors formats evaluation", "numpy", later_packages=True),
     "analysis": rule(
         "text errors batches lexicons parts predicting evaluation artifact",
         "numpy torch",
@@ -82,7 +83,7 @@ RULES = {
     ),
     "integrations": rule("text errors predicting artifact hub", later_packages=True),
     "hub.py": rule("errors artifact predicting", later_packages=True),
-    "service": rule("text errors corpora predicting __version__", "pydantic", later_packages=True),
+    "service": rule("text errors formats predicting __version__", "pydantic", later_packages=True),
     "labels.py": rule("text descriptions errors"),
     "toml_files.py": rule("errors", "pydantic"),
     "strict.py": rule("", "pydantic"),

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import ROOT
 from spanwright import sample
-from spanwright.corpora.files import read
+from spanwright.formats.files import read
 from spanwright.text import Document, Entity, sentences, words
 
 TYPES = {"Cell", "Chemical", "Disease", "Gene", "Species"}

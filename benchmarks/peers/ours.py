@@ -17,7 +17,7 @@ import side
 
 from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import PieceEncoder
-from spanwright.corpora.files import read
+from spanwright.formats.files import read
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
 from spanwright.text import Document

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from machine import machine
-from spanwright.parts.pretrained import default_folder
+from spanwright.parts.encoder.pretrained import default_folder
 
 SIDES = {
     "token": ("token", "peer_token.py"),

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from spanwright.corpora.files import read, write
     from spanwright.evaluation import evaluate
+    from spanwright.formats.files import read, write
     from spanwright.predicting.tagger import load
     from spanwright.text import Document, Entity
     from spanwright.training.loop import train
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "Document": "spanwright.text",
     "Entity": "spanwright.text",
-    "read": "spanwright.corpora.files",
-    "write": "spanwright.corpora.files",
+    "read": "spanwright.formats.files",
+    "write": "spanwright.formats.files",
     "train": "spanwright.training.loop",
     "load": "spanwright.predicting.tagger",
     "evaluate": "spanwright.evaluation",

@@ -29,19 +29,19 @@ import spanwright
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import WindowPlan
 from spanwright.batches.vocabulary import Vocabulary
-from spanwright.corpora.whole_files import sync
 from spanwright.errors import DivergenceError, InputError, ModelError, SpanwrightError
 from spanwright.evaluation import Calibration
 from spanwright.evaluation.columns import Floats, Integers
+from spanwright.formats.io.whole_files import sync
 from spanwright.labels import LabelSpace
 from spanwright.model_card import model_card
-from spanwright.parts import backbone
-from spanwright.parts.adapters import merged
 from spanwright.parts.build import build, resolved_width_limit, with_types
 from spanwright.parts.decoding import Decoding
+from spanwright.parts.encoder import backbone
+from spanwright.parts.encoder.adapters import merged
 from spanwright.parts.finite import not_finite
 from spanwright.parts.model import SpanModel
-from spanwright.parts.type_vectors import TEST_PROTOTYPES
+from spanwright.parts.spans.scorers.type_vectors import TEST_PROTOTYPES
 from spanwright.settings import AuxiliarySettings, Settings, check
 
 FORMAT_VERSION = 2

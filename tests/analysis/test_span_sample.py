@@ -17,8 +17,8 @@ from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Spans
 from spanwright.batches.prepare import gold_words, prepare
 from spanwright.errors import InputError
-from spanwright.parts.scorers.bi_encoder import BiEncoder, Comparisons
-from spanwright.parts.scorers.sigmoid import Sigmoid
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, Comparisons
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document, Entity
 

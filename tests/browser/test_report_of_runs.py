@@ -9,7 +9,7 @@ import pytest
 
 from browser.pages import count, opened, undrawn
 from cli.running import run
-from spanwright.corpora.files import read, write
+from spanwright.formats.files import read, write
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from running import Outcome, run
 
-from spanwright.corpora.files import FORMATS, write
+from spanwright.formats.files import FORMATS, write
 from spanwright.text import Document, Entity
 
 FLAT = [

@@ -10,7 +10,7 @@ from running import run
 import making
 import tiny
 from spanwright import artifact
-from spanwright.corpora.files import FORMATS, write
+from spanwright.formats.files import FORMATS, write
 from spanwright.recipes import recipe_names
 from spanwright.text import Document
 from spanwright.training import loop

@@ -9,7 +9,7 @@ from running import Outcome, run
 
 import making
 import spanwright.comparing
-from spanwright.corpora.files import write
+from spanwright.formats.files import write
 
 SMALL = (*making.SMALL, "training.epochs=1")
 SPLITS = ("train", "dev", "test")

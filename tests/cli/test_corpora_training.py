@@ -14,8 +14,8 @@ import several
 from spanwright.comparing import SilentComparison, make_plan
 from spanwright.comparing.results import ATTRIBUTES, analyse
 from spanwright.comparing.runs import Run, perform, plan_runs
-from spanwright.corpora.files import read, write
 from spanwright.errors import InputError
+from spanwright.formats.files import read, write
 from spanwright.predicting.tagger import load
 from spanwright.text import Document
 from spanwright.training.watcher import Silent

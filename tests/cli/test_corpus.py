@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from corpus_commands import FLAT, NESTED, corpus, damaged, put
 
-from spanwright.corpora.files import read, write
+from spanwright.formats.files import read, write
 from spanwright.text import Document, Entity
 
 # Check.

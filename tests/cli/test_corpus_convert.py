@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from corpus_commands import EXTRAS, FLAT, NESTED, content, corpus, damaged, put, target
 
-from spanwright.corpora.files import FORMATS, read
+from spanwright.formats.files import FORMATS, read
 from spanwright.text import Entity
 
 DISCONTINUOUS = "'Disease' 'kidney disease' at [24, 47) of document '1'"

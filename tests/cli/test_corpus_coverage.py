@@ -9,8 +9,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from spanwright.cli.corpus_coverage import coverage_command
-from spanwright.corpora.files import write
 from spanwright.errors import InputError
+from spanwright.formats.files import write
 from spanwright.text import Document, Entity
 
 app = typer.Typer()

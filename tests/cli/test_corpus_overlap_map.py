@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from spanwright.cli.corpus_map import map_command
 from spanwright.cli.corpus_overlap import overlap_command
-from spanwright.corpora.files import read, write
 from spanwright.corpora.label_map import load_map
 from spanwright.errors import InputError
+from spanwright.formats.files import read, write
 from spanwright.text import Document, Entity
 
 app = typer.Typer()

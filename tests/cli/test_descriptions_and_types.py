@@ -9,7 +9,7 @@ import pytest
 from running import Outcome, run
 
 import making
-from spanwright.corpora.files import read, write
+from spanwright.formats.files import read, write
 
 SMALL = (
     "windows.pieces=64",

@@ -9,7 +9,7 @@ from running import Outcome, run
 
 import making
 import spanwright
-from spanwright.corpora.files import read, write
+from spanwright.formats.files import read, write
 
 SMALL = (*making.SMALL, "training.epochs=2")
 

@@ -10,8 +10,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from spanwright.cli.evaluate import evaluate_command
-from spanwright.corpora.files import FORMATS, write
 from spanwright.errors import InputError
+from spanwright.formats.files import FORMATS, write
 from spanwright.text import Document, Entity
 
 app = typer.Typer()

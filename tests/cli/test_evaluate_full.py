@@ -13,8 +13,8 @@ import pytest
 from running import Outcome, run
 
 import making
-from spanwright.corpora.files import write
 from spanwright.evaluation.mistakes import GOLD_KINDS, PREDICTION_KINDS
+from spanwright.formats.files import write
 from spanwright.text import Document, Entity
 
 TEXT = "Aspirin and naloxone lower blood pressure in rats."

@@ -11,7 +11,7 @@ from running import run
 import making
 import tiny
 from spanwright import artifact
-from spanwright.corpora.files import write
+from spanwright.formats.files import write
 from spanwright.reporting import read_picture
 
 PICTURES = ("overlaps", "classes", "templates", "projections", "scores")

@@ -15,7 +15,7 @@ import making
 import spanwright
 import tiny
 from spanwright import artifact
-from spanwright.corpora.files import write
+from spanwright.formats.files import write
 from spanwright.reporting import read_picture
 from spanwright.settings import load_settings
 from spanwright.text import Document

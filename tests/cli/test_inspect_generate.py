@@ -15,7 +15,7 @@ import spanwright
 import tiny
 from analysis.writing_models import writing_model
 from spanwright import artifact
-from spanwright.corpora.files import write
+from spanwright.formats.files import write
 from spanwright.settings import load_settings
 from spanwright.text import Document, Entity
 

@@ -10,7 +10,7 @@ from running import run
 
 import making
 from spanwright.cli.robustness import measure
-from spanwright.corpora.files import write
+from spanwright.formats.files import write
 from spanwright.perturbing import NEED_TRAINING, PERTURBATIONS
 from spanwright.text import Document
 

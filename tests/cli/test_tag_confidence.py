@@ -11,8 +11,8 @@ from running import run
 import making
 import tiny
 from spanwright import artifact
-from spanwright.corpora.files import read, write
 from spanwright.evaluation import Calibration
+from spanwright.formats.files import read, write
 from spanwright.text import Document, Entity
 
 

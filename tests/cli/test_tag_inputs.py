@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from spanwright.cli.tag_inputs import expand
-from spanwright.corpora.files import read, write
 from spanwright.errors import InputError
-from spanwright.predicting.shards import list_inputs
+from spanwright.formats.files import read, write
+from spanwright.predicting.jobs.shards import list_inputs
 from spanwright.text import Document, Entity
 
 GENE = Document("S1", "the p53 gene", (Entity(4, 7, "GENE"),))

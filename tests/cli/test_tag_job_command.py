@@ -12,7 +12,7 @@ from running import run
 import making
 import tiny
 from spanwright import artifact
-from spanwright.corpora.files import read, write
+from spanwright.formats.files import read, write
 from spanwright.text import Document
 
 DOCUMENTS = making.documents(12)

@@ -10,7 +10,7 @@ from running import Outcome, run
 import making
 import spanwright
 from spanwright.cli.main import app
-from spanwright.corpora.files import read, write
+from spanwright.formats.files import read, write
 from spanwright.text import Document
 
 TEST = making.documents(5, prefix="test")

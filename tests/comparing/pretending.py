@@ -10,7 +10,7 @@ import making
 from spanwright.comparing import Outcome, Plan, Results, Run, make_plan
 from spanwright.comparing.results import analyse, summarise
 from spanwright.comparing.runs import CorpusData
-from spanwright.corpora.files import write
+from spanwright.formats.files import write
 from spanwright.settings import load_settings
 from spanwright.text import Document
 

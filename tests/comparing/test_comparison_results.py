@@ -16,7 +16,6 @@ from rich.console import Console
 from spanwright.comparing.results import analyse, heat_map_attributes
 from spanwright.comparing.runs import training_time
 from spanwright.comparing.table import heat_map_csv, markdown, mistakes_csv, render
-from spanwright.corpora.files import write
 from spanwright.errors import InputError
 from spanwright.evaluation import (
     Matches,
@@ -27,6 +26,7 @@ from spanwright.evaluation import (
     paired_randomisation,
     score,
 )
+from spanwright.formats.files import write
 from spanwright.origin import commit, machine
 from spanwright.text import Document, Entity
 

@@ -14,9 +14,9 @@ import pytest
 import making
 from spanwright.comparing import Plan, Run, SilentComparison, compare, make_plan
 from spanwright.comparing.runs import plan_runs, predictions
-from spanwright.corpora.files import write
 from spanwright.errors import InputError, SettingsError
 from spanwright.evaluation import evaluate
+from spanwright.formats.files import write
 from watching import Recorder, StoppedError
 
 SMALL = (*making.SMALL, "training.epochs=2")

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwright.corpora.files import read
 from spanwright.corpora.label_map import LabelMap, load_map, map_toml, parse_map
 from spanwright.corpora.maps import map_names, map_text
 from spanwright.errors import InputError
+from spanwright.formats.files import read
 from spanwright.text import Document, Entity
 
 MAP = LabelMap(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwright.corpora.files import read
 from spanwright.corpora.near_texts import NearTexts, likeness, shingles
 from spanwright.corpora.overlap import Leaks, drop_shared, find_leaks, fingerprint, overlap
+from spanwright.formats.files import read
 from spanwright.text import Document, Entity
 
 

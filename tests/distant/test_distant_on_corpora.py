@@ -9,9 +9,9 @@ from typing import get_args
 
 import pytest
 
-from spanwright.corpora.files import read
 from spanwright.distant import Case, Matcher
 from spanwright.evaluation import Scores, evaluate
+from spanwright.formats.files import read
 from spanwright.lexicons import merge, read_lexicon
 
 TEXTS = ["iob/train.tsv", "pubtator/CDR_TrainingSet.PubTator.txt"]

@@ -16,9 +16,9 @@ from rich.console import Console
 from seqeval.metrics import classification_report
 from seqeval.scheme import IOB2
 
-from spanwright.corpora.files import read
 from spanwright.evaluation import Counts, Scores, evaluate
 from spanwright.evaluation.table import render
+from spanwright.formats.files import read
 from spanwright.text import Document, Entity
 from spanwright.text.tags import runs_from_tags
 

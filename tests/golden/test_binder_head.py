@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from golden.golden_arrays import Arrays, assert_near, load_arrays, load_linear
 from spanwright.batches.batch import Batch, Golds, Mentions, Spans
 from spanwright.parts.decoding import Decoding, decode
-from spanwright.parts.predictions import Predictions
-from spanwright.parts.representations.composed import Composed, ComposedSettings
-from spanwright.parts.scorers.bi_encoder import BiEncoder, BiEncoderSettings, Comparisons
-from spanwright.parts.states import WordStates
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.spans.predictions import Predictions
+from spanwright.parts.spans.representations.composed import Composed, ComposedSettings
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, BiEncoderSettings, Comparisons
 from spanwright.training.objective import ObjectiveSettings, total, weights_at
 
 KINDS = {"starts": "start", "ends": "end", "spans": "span"}

@@ -12,13 +12,13 @@ from torch import Tensor
 from batching import batch_of, every_span
 from golden.golden_arrays import Arrays, assert_near, load_arrays, load_layers, load_linear, numbered
 from spanwright.batches.batch import Batch
-from spanwright.parts.representations.composed import Composed, ComposedSettings
-from spanwright.parts.representations.vectors import SpanVectors
-from spanwright.parts.scorers.sigmoid import Sigmoid, SigmoidSettings
-from spanwright.parts.states import WordStates
-from spanwright.parts.transforms import bottleneck
-from spanwright.parts.transforms.bottleneck import Bottleneck, BottleneckSettings
-from spanwright.parts.transforms.transformed import Transformed
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.spans.representations.composed import Composed, ComposedSettings
+from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
+from spanwright.parts.spans.transforms import bottleneck
+from spanwright.parts.spans.transforms.bottleneck import Bottleneck, BottleneckSettings
+from spanwright.parts.spans.transforms.transformed import Transformed
 from spanwright.training.objective import LinearSchedule, ObjectiveSettings, total, weights_at
 
 

@@ -13,9 +13,9 @@ from torch import Tensor
 from batching import batch_of
 from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.batches.batch import Batch, Mentions
-from spanwright.parts.classes import Classes
-from spanwright.parts.scorers.smoothing import smoothed_targets
-from spanwright.parts.scorers.softmax import Softmax, SoftmaxSettings
+from spanwright.parts.spans.classes import Classes
+from spanwright.parts.spans.scorers.smoothing import smoothed_targets
+from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from golden.golden_arrays import Arrays, assert_near, load_arrays
-from spanwright.parts.auxiliaries.crf import LinearChain
+from spanwright.parts.beside.crf import LinearChain
 
 
 @pytest.fixture(scope="module")

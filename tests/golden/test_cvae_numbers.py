@@ -15,11 +15,11 @@ from torch.nn import functional
 from batching import batch_of
 from golden.golden_arrays import Arrays, assert_near, load_arrays, load_layers, load_linear, numbered
 from spanwright.batches.batch import Batch
-from spanwright.parts.auxiliaries.cvae import Cvae, CvaeSettings
-from spanwright.parts.representations.composed import Composed, ComposedSettings
-from spanwright.parts.representations.vectors import SpanVectors
-from spanwright.parts.scorers.softmax import Softmax, SoftmaxSettings
-from spanwright.parts.states import WordStates
+from spanwright.parts.beside.conditional import Cvae, CvaeSettings
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.spans.representations.composed import Composed, ComposedSettings
+from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
 
 
 @pytest.fixture(scope="module")

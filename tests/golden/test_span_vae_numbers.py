@@ -12,8 +12,8 @@ from torch.nn.utils.rnn import pad_sequence
 from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.batches.batch import Rewrites, Spans
 from spanwright.batches.vocabulary import PAD
-from spanwright.parts.auxiliaries.span_vae import SpanVae, SpanVaeSettings, divergence, sample
-from spanwright.parts.auxiliaries.word_decoder import OutputKind, WordDecoder, shifted
+from spanwright.parts.beside.writer.auto_encoders import SpanVae, SpanVaeSettings, divergence, sample
+from spanwright.parts.beside.writer.word_decoder import OutputKind, WordDecoder, shifted
 
 PARTS = ("span", "synonym")
 

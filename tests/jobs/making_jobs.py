@@ -8,10 +8,10 @@ from typing import Any
 
 import pretending_tagger
 
-from spanwright.corpora.files import read, write
-from spanwright.predicting.jobs import Events, Job
-from spanwright.predicting.shard_tagging import Tagging, tag_shard
-from spanwright.predicting.shards import GroupEnd, Reading, list_inputs, unfinished
+from spanwright.formats.files import read, write
+from spanwright.predicting.jobs.running import Events, Job
+from spanwright.predicting.jobs.shard_tagging import Tagging, tag_shard
+from spanwright.predicting.jobs.shards import GroupEnd, Reading, list_inputs, unfinished
 from spanwright.text import Document
 
 SMALL = Reading(shard_documents=4, group_bytes=600)

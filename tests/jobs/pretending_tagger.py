@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwright.errors import InputError
-from spanwright.predicting.shard_tagging import Tagging
+from spanwright.predicting.jobs.shard_tagging import Tagging
 from spanwright.text import Document, Entity
 
 FAILS = "unspeakable"

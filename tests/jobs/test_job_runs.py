@@ -18,13 +18,13 @@ import pytest
 from making_jobs import SMALL, InlineEngine, content, make_job, tagged, texts, write_inputs
 from pretending_tagger import DEADLY, DEADLY_ONCE, FAILS
 
-from spanwright.corpora.files import write
 from spanwright.errors import InputError
-from spanwright.predicting import job_folder
-from spanwright.predicting.job_folder import JobError
-from spanwright.predicting.jobs import Outcome, run_job
-from spanwright.predicting.local_engine import LocalEngine
-from spanwright.predicting.shards import Reading
+from spanwright.formats.files import write
+from spanwright.predicting.jobs import folder as job_folder
+from spanwright.predicting.jobs.folder import JobError
+from spanwright.predicting.jobs.local_engine import LocalEngine
+from spanwright.predicting.jobs.running import Outcome, run_job
+from spanwright.predicting.jobs.shards import Reading
 from spanwright.text import Document
 
 
@@ -299,8 +299,8 @@ from pathlib import Path
 sys.path[:0] = {path!r}
 import pretending_tagger
 from making_jobs import make_job
-from spanwright.predicting.jobs import run_job
-from spanwright.predicting.local_engine import LocalEngine
+from spanwright.predicting.jobs.running import run_job
+from spanwright.predicting.jobs.local_engine import LocalEngine
 if __name__ == "__main__":
     # Tests in the background may have been started with it ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)

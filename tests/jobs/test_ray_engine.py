@@ -13,11 +13,11 @@ import pytest
 from making_jobs import InlineEngine, content, make_job, texts, write_inputs
 from pretending_tagger import DEADLY, DEADLY_ONCE, FAILS
 
-from spanwright.corpora.files import write
 from spanwright.errors import InputError
-from spanwright.predicting.jobs import run_job
-from spanwright.predicting.local_engine import LocalEngine
-from spanwright.predicting.ray_engine import RayEngine
+from spanwright.formats.files import write
+from spanwright.predicting.jobs.local_engine import LocalEngine
+from spanwright.predicting.jobs.ray_engine import RayEngine
+from spanwright.predicting.jobs.running import run_job
 from spanwright.text import Document
 
 ray = pytest.importorskip("ray", reason="ray is not installed")

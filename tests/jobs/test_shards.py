@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making_jobs import write_inputs
 
-from spanwright.corpora.files import write
 from spanwright.errors import InputError, MissingExtraError
-from spanwright.predicting import shards
-from spanwright.predicting.shards import Group, GroupEnd, Input, Reading, Shard, list_inputs, plan_groups
+from spanwright.formats.files import write
+from spanwright.predicting.jobs import shards
+from spanwright.predicting.jobs.shards import Group, GroupEnd, Input, Reading, Shard, list_inputs, plan_groups
 from spanwright.text import Document
 
 SIZES = st.lists(st.integers(0, 50), max_size=40)

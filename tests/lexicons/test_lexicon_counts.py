@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spanwright.corpora.files import read
+from spanwright.formats.files import read
 from spanwright.lexicons import LexiconLog, lexicon_from_documents, merge, read_lexicon
 from spanwright.lexicons.obo_stanzas import SCOPES, term_stanzas
 

@@ -23,9 +23,9 @@ from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import gold_words, prepare, windows_of
 from spanwright.errors import InputError, SettingsError
 from spanwright.labels import LabelSpace
-from spanwright.parts.adapters import LoraSettings, adapt, merged
-from spanwright.parts.backbone import from_config, hidden_size, load_pretrained, longest_input
 from spanwright.parts.build import build
+from spanwright.parts.encoder.adapters import LoraSettings, adapt, merged
+from spanwright.parts.encoder.backbone import from_config, hidden_size, load_pretrained, longest_input
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
 from spanwright.training.loop import RunResult

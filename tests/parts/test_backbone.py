@@ -9,7 +9,7 @@ from transformers import BertConfig, ModernBertConfig, RobertaConfig, RobertaMod
 
 import tiny
 from spanwright.errors import InputError
-from spanwright.parts.backbone import load_pretrained, longest_input
+from spanwright.parts.encoder.backbone import load_pretrained, longest_input
 
 SMALL = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
 

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.batches.batch import Batch, Golds, Mentions, Spans
-from spanwright.parts.predictions import Predictions
-from spanwright.parts.representations.composed import Composed, ComposedSettings
-from spanwright.parts.representations.vectors import SpanVectors
-from spanwright.parts.scorers.bi_encoder import BiEncoder, BiEncoderSettings, Compared, Comparisons
-from spanwright.parts.states import WordStates
-from spanwright.parts.type_vectors import AtomicTypes
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.spans.predictions import Predictions
+from spanwright.parts.spans.representations.composed import Composed, ComposedSettings
+from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, BiEncoderSettings, Compared, Comparisons
+from spanwright.parts.spans.scorers.type_vectors import AtomicTypes
 
 WIDTH, SIZE, TYPES = 8, 6, 2
 COUNTS = (6, 3)

@@ -17,16 +17,16 @@ from torch import Tensor, nn
 
 from batching import batch_of, every_span
 from spanwright.batches.batch import Batch, Mentions
-from spanwright.parts.auxiliaries.tagger import TaggerSettings, WordTagger
-from spanwright.parts.classes import Classes, OwnTypes
-from spanwright.parts.packing import pad, word_mask
-from spanwright.parts.representations.vectors import SpanVectors
-from spanwright.parts.scorers.bi_encoder import BiEncoder, BiEncoderSettings
-from spanwright.parts.scorers.sigmoid import Sigmoid, SigmoidSettings
-from spanwright.parts.scorers.smoothing import smoothed_targets
-from spanwright.parts.scorers.softmax import Softmax, SoftmaxSettings
-from spanwright.parts.states import WordStates
-from spanwright.parts.type_vectors import AtomicTypes
+from spanwright.parts.beside.tagger import TaggerSettings, WordTagger
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.layers.packing import pad, word_mask
+from spanwright.parts.spans.classes import Classes, OwnTypes
+from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, BiEncoderSettings
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
+from spanwright.parts.spans.scorers.smoothing import smoothed_targets
+from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
+from spanwright.parts.spans.scorers.type_vectors import AtomicTypes
 
 WIDTH = 5
 """Of states and of span vectors."""

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from batching import every_span, spans_of
 from spanwright.batches.batch import Spans
-from spanwright.parts.representations.composed import OF_WORDS, Composed, ComposedSettings, Ingredient
-from spanwright.parts.representations.vectors import SpanVectors
-from spanwright.parts.states import WordStates
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.spans.representations.composed import OF_WORDS, Composed, ComposedSettings, Ingredient
+from spanwright.parts.spans.representations.vectors import SpanVectors
 
 WIDTH, LIMIT, SIZE = 5, 4, 7
 ALL: tuple[Ingredient, ...] = ("first", "last", "max", "mean", "piece-mean", "anchor", "width")

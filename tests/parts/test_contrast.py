@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from spanwright.parts.contrast import Items, contrast
+from spanwright.parts.spans.scorers.contrast import Items, contrast
 
 Pair = tuple[int, int]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torchcrf import CRF
 
-from spanwright.parts.auxiliaries.crf import NO_TAG, LinearChain
+from spanwright.parts.beside.crf import NO_TAG, LinearChain
 
 TAGS = 3
 

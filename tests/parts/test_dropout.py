@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import tiny
-from spanwright.parts.backbone import from_config
-from spanwright.parts.dropout import QuickDropout, attention, dropout
+from spanwright.parts.encoder.backbone import from_config
+from spanwright.parts.layers.dropout import QuickDropout, attention, dropout
 
 
 @pytest.mark.parametrize("probability", [0.1, 0.25, 0.5])

@@ -15,7 +15,7 @@ from spanwright.batches.batch import Batch
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.labels import LabelSpace
 from spanwright.parts.build import build
-from spanwright.parts.encoder import Encoder, Pooling
+from spanwright.parts.encoder.encoder import Encoder, Pooling
 from spanwright.parts.model import SpanModel
 from spanwright.settings import Settings
 

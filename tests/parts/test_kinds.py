@@ -14,9 +14,9 @@ from torch import Tensor, nn
 import tiny
 from spanwright import artifact
 from spanwright.errors import InputError, ModelError
-from spanwright.parts.backbone import from_config, load_pretrained
-from spanwright.parts.dropout import QuickDropout
-from spanwright.parts.kinds import HALVED, TESTED
+from spanwright.parts.encoder.backbone import from_config, load_pretrained
+from spanwright.parts.encoder.kinds import HALVED, TESTED
+from spanwright.parts.layers.dropout import QuickDropout
 
 OWN_ATTENTION = {"deberta", "deberta-v2", "mpnet"}
 """Kinds whose attention is not that of all others, and is not replaced."""

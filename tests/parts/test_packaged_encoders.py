@@ -17,8 +17,8 @@ from transformers import AutoModel, AutoTokenizer
 
 from conftest import shared_folder
 from spanwright.errors import MissingPackageError
-from spanwright.parts.backbone import load_pretrained
-from spanwright.parts.pretrained import _find, prepare
+from spanwright.parts.encoder.backbone import load_pretrained
+from spanwright.parts.encoder.pretrained import _find, prepare
 
 pytestmark = pytest.mark.slow
 

@@ -13,9 +13,9 @@ from transformers import BertModel
 
 import encoder_packages as packages
 from spanwright.errors import InputError, MissingPackageError, SpanwrightError
-from spanwright.parts import conversions, pretrained
-from spanwright.parts.backbone import load_pretrained
-from spanwright.parts.pretrained import folder, prepare
+from spanwright.parts.encoder import conversions, pretrained
+from spanwright.parts.encoder.backbone import load_pretrained
+from spanwright.parts.encoder.pretrained import folder, prepare
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PIECES = torch.arange(4, 24).reshape(2, 10)

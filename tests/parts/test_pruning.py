@@ -16,8 +16,8 @@ from batching import batch_of, every_span
 from spanwright.batches.batch import Batch, Mentions
 from spanwright.batches.neighbours import near_golds
 from spanwright.batches.prepare import prepare
-from spanwright.parts.pruning import Pruner, PruningSettings
-from spanwright.parts.states import WordStates
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.spans.pruning import Pruner, PruningSettings
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from batching import batch_of
 from spanwright.batches.batch import Batch
-from spanwright.parts.representations.vectors import SpanVectors
-from spanwright.parts.scorers.sigmoid import Sigmoid, SigmoidSettings
-from spanwright.parts.states import WordStates
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
 
 TYPES = 3
 Pair = tuple[int, int]

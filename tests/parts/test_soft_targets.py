@@ -13,11 +13,11 @@ from torch import Tensor
 
 from batching import batch_of, every_span
 from spanwright.batches.batch import Batch
-from spanwright.parts.pruning import Pruner, PruningSettings
-from spanwright.parts.scorers.bi_encoder import BiEncoder, BiEncoderSettings, Compared, Comparisons
-from spanwright.parts.scorers.sigmoid import Sigmoid, SigmoidSettings
-from spanwright.parts.scorers.softmax import Softmax, SoftmaxSettings
-from spanwright.parts.type_vectors import AtomicTypes
+from spanwright.parts.spans.pruning import Pruner, PruningSettings
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, BiEncoderSettings, Compared, Comparisons
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
+from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
+from spanwright.parts.spans.scorers.type_vectors import AtomicTypes
 
 TYPES = 3
 SOME = settings(max_examples=40)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from batching import batch_of
 from spanwright.batches.batch import Batch
-from spanwright.parts.representations.vectors import SpanVectors
-from spanwright.parts.scorers.softmax import Softmax, SoftmaxSettings
-from spanwright.parts.states import WordStates
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
 
 TYPES = 3
 

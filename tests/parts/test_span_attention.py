@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from spanwright.batches.batch import Spans
-from spanwright.parts.span_attention import Inside, span_attention
+from spanwright.parts.spans.representations.attention import Inside, span_attention
 
 HEADS, SIZE, WORDS = 2, 3, 5
 SPANS = Spans(torch.zeros(4, dtype=torch.long), torch.tensor([0, 1, 4, 2]), torch.tensor([2, 1, 4, 3]))

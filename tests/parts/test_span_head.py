@@ -11,16 +11,16 @@ from torch import Tensor
 
 from batching import batch_of, every_span
 from spanwright.batches.batch import Batch, Mentions
+from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.model import SpanHead
-from spanwright.parts.predictions import Predictions
-from spanwright.parts.pruning import Pruner, PruningSettings
-from spanwright.parts.representations.composed import Composed, ComposedSettings
-from spanwright.parts.representations.vectors import SpanVectors
-from spanwright.parts.scorers.sigmoid import Sigmoid, SigmoidSettings
-from spanwright.parts.scorers.softmax import Softmax, SoftmaxSettings
-from spanwright.parts.states import WordStates
-from spanwright.parts.transforms.bottleneck import Bottleneck, BottleneckSettings
-from spanwright.parts.transforms.transformed import Transformed
+from spanwright.parts.spans.predictions import Predictions
+from spanwright.parts.spans.pruning import Pruner, PruningSettings
+from spanwright.parts.spans.representations.composed import Composed, ComposedSettings
+from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
+from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
+from spanwright.parts.spans.transforms.bottleneck import Bottleneck, BottleneckSettings
+from spanwright.parts.spans.transforms.transformed import Transformed
 
 WIDTH, LIMIT, TYPES, COUNTS = 6, 3, 2, (5, 4)
 SCORERS = ("softmax", "sigmoid")

@@ -20,10 +20,10 @@ from batching import batch_of, every_span, spans_of
 from spanwright import artifact
 from spanwright.batches.batch import Spans
 from spanwright.errors import SettingsError
-from spanwright.parts.backbone import from_config
-from spanwright.parts.blocks import checked_depth
-from spanwright.parts.representations.span_transformer import SpanTransformer, SpanTransformerSettings
-from spanwright.parts.states import WordStates
+from spanwright.parts.encoder.backbone import from_config
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.spans.representations.blocks import checked_depth
+from spanwright.parts.spans.representations.span_transformer import SpanTransformer, SpanTransformerSettings
 from spanwright.predicting.tagger import Tagger
 
 WIDTH, LIMIT, LAYERS = 8, 4, 3

@@ -16,8 +16,8 @@ from torch.distributions import Normal, kl_divergence
 from spanwright.batches.batch import Rewrites, Spans
 from spanwright.batches.vocabulary import END, PAD
 from spanwright.errors import InputError
-from spanwright.parts.auxiliaries.span_vae import SpanVae, SpanVaeSettings, divergence, sample
-from spanwright.parts.auxiliaries.word_decoder import OutputKind, WordDecoder
+from spanwright.parts.beside.writer.auto_encoders import SpanVae, SpanVaeSettings, divergence, sample
+from spanwright.parts.beside.writer.word_decoder import OutputKind, WordDecoder
 
 VECTOR_SIZE, VOCABULARY = 6, 30
 RECONSTRUCTION = {"reconstruction", "reconstruction-divergence"}

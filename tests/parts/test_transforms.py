@@ -13,12 +13,12 @@ from torch import Tensor
 
 from batching import every_span, spans_of
 from spanwright.batches.batch import Spans
-from spanwright.parts.representations.composed import Composed, ComposedSettings
-from spanwright.parts.representations.vectors import SpanVectors
-from spanwright.parts.states import WordStates
-from spanwright.parts.transforms.bilstm import BiLstm, BiLstmSettings
-from spanwright.parts.transforms.feed_forward import FeedForward, FeedForwardSettings
-from spanwright.parts.transforms.transformed import Transformed
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.spans.representations.composed import Composed, ComposedSettings
+from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.transforms.bilstm import BiLstm, BiLstmSettings
+from spanwright.parts.spans.transforms.feed_forward import FeedForward, FeedForwardSettings
+from spanwright.parts.spans.transforms.transformed import Transformed
 
 SIZE, HIDDEN, LIMIT = 4, 3, 4
 

@@ -20,8 +20,8 @@ from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import SettingsError
 from spanwright.labels import LabelSpace
 from spanwright.parts.build import build
-from spanwright.parts.scorers.bi_encoder import BiEncoder
-from spanwright.parts.type_vectors import PrototypeTypes
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder
+from spanwright.parts.spans.scorers.type_vectors import PrototypeTypes
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 from spanwright.training.data import prepare_split

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from spanwright.batches.vocabulary import END, PAD, START, UNKNOWN
 from spanwright.errors import SettingsError
-from spanwright.parts.auxiliaries.word_decoder import (
+from spanwright.parts.beside.writer.word_decoder import (
     OutputKind,
     WordDecoder,
     WordTable,

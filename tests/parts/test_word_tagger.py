@@ -15,9 +15,9 @@ from torch import Tensor
 
 import batching
 from spanwright.batches.batch import Batch, Mentions
-from spanwright.parts.auxiliaries.tagger import TaggerSettings, WordTagger, entity_ends, legal_moves, painted
-from spanwright.parts.predictions import Predictions
-from spanwright.parts.states import WordStates
+from spanwright.parts.beside.tagger import TaggerSettings, WordTagger, entity_ends, legal_moves, painted
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.spans.predictions import Predictions
 from spanwright.text.tags import runs_from_tags
 
 Kind = Literal["softmax", "crf"]

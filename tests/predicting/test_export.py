@@ -22,15 +22,15 @@ import spanwright
 from spanwright import artifact
 from spanwright.artifact import TrainedModel
 from spanwright.cli.main import app
-from spanwright.corpora.files import write
 from spanwright.errors import InputError, ModelError, SpanwrightError
+from spanwright.formats.files import write
 from spanwright.labels import LabelSpace
-from spanwright.parts.backbone import load_pretrained
 from spanwright.parts.build import build
-from spanwright.predicting.export import export
-from spanwright.predicting.graphs import BLOCKS, ENCODER, GraphBackbone, GraphBlocks, span_transformer
-from spanwright.predicting.onnx_files import Graph, Runtime, digest
-from spanwright.predicting.runtimes import random_batches, random_documents, score_difference
+from spanwright.parts.encoder.backbone import load_pretrained
+from spanwright.predicting.onnx.export import export
+from spanwright.predicting.onnx.files import Graph, Runtime, digest
+from spanwright.predicting.onnx.graphs import BLOCKS, ENCODER, GraphBackbone, GraphBlocks, span_transformer
+from spanwright.predicting.onnx.runtimes import random_batches, random_documents, score_difference
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.settings import load_settings
 from spanwright.text import Document

@@ -8,8 +8,8 @@ import pytest
 from onnx import helper
 
 from predicting.graph_runs import model_of, run
-from spanwright.predicting.first_pieces import take_first_pieces_apart
-from spanwright.predicting.integers import quantise_products
+from spanwright.predicting.onnx.first_pieces import take_first_pieces_apart
+from spanwright.predicting.onnx.integers import quantise_products
 
 SIZE, WIDE = 16, 64
 

@@ -11,8 +11,8 @@ import pytest
 from onnx import helper
 
 from predicting.graph_runs import model_of, run
-from spanwright.predicting.heads import leave_heads_in_place
-from spanwright.predicting.integers import quantise_products
+from spanwright.predicting.onnx.heads import leave_heads_in_place
+from spanwright.predicting.onnx.integers import quantise_products
 
 HEADS, SIZE = 4, 8
 WIDTH = HEADS * SIZE

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from predicting.graph_runs import model_of, run
-from spanwright.predicting.integers import approximate_activations, quantise_products, scales_of_columns
+from spanwright.predicting.onnx.integers import approximate_activations, quantise_products, scales_of_columns
 
 ROWS, COLUMNS = 48, 32
 

@@ -10,11 +10,11 @@ import torch
 import making
 import tiny
 from spanwright.artifact import TrainedModel
-from spanwright.corpora.files import read, write
 from spanwright.errors import InputError
 from spanwright.evaluation import Calibration
+from spanwright.formats.files import read, write
 from spanwright.labels import LabelSpace
-from spanwright.parts.scorers.softmax import Softmax
+from spanwright.parts.spans.scorers.softmax import Softmax
 from spanwright.predicting import tagger as tagger_module
 from spanwright.predicting.softening import Teachers
 from spanwright.predicting.tagger import Tagger

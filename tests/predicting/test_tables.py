@@ -8,7 +8,7 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from spanwright.predicting.tables import quantise_tables
+from spanwright.predicting.onnx.embedding_tables import quantise_tables
 
 ROWS, SIZE = 1700, 64
 

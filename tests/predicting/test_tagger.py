@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import tiny
-from spanwright.corpora.files import FORMATS, read, write
 from spanwright.errors import InputError
+from spanwright.formats.files import FORMATS, read, write
 from spanwright.predicting import tagger as module
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Argument, Document, Entity, Relation, split

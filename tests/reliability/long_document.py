@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from spanwright.batches.batch import Batch, Spans
-from spanwright.parts.predictions import Predictions
+from spanwright.parts.spans.predictions import Predictions
 from spanwright.predicting.tagger import Tagger
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))

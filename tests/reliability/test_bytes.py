@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from spanwright.corpora.files import Corpus, read
 from spanwright.errors import InputError
+from spanwright.formats.files import Corpus, read
 from spanwright.text import Document
 
 BAD_BYTES = {

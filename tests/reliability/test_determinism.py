@@ -16,8 +16,8 @@ import tiny
 from spanwright import artifact
 from spanwright.batches.collate import collate
 from spanwright.batches.prepare import prepare, windows_of
-from spanwright.corpora.files import read
 from spanwright.errors import ModelError
+from spanwright.formats.files import read
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.text import Document
 from spanwright.training.loop import RunResult, train

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from good_files import DOCUMENTS, ENTITIES, GOOD
 
-from spanwright.corpora.files import read
-from spanwright.corpora.lines import decode_lines
 from spanwright.errors import InputError
+from spanwright.formats.files import read
+from spanwright.formats.io.lines import decode_lines
 
 LINE_BASED = ("pubtator", "conll", "jsonl", "genia-jsonl", "scierc", "conll04")
 WIDE = {

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from spanwright.corpora.files import read, write
 from spanwright.corpora.statistics import statistics
 from spanwright.errors import MissingExtraError
+from spanwright.formats.files import read, write
 from spanwright.text import Document, Entity
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -23,21 +23,21 @@ DOCUMENT = Document("1", "p53 here", (Entity(0, 3, "Gene"),))
 
 
 def load_minilm(folder: Path) -> None:
-    from spanwright.parts.backbone import load_pretrained
+    from spanwright.parts.encoder.backbone import load_pretrained
 
     load_pretrained("minilm")
 
 
 def adapt_encoder(folder: Path) -> None:
-    from spanwright.parts.adapters import LoraSettings
-    from spanwright.parts.backbone import load_pretrained
+    from spanwright.parts.encoder.adapters import LoraSettings
+    from spanwright.parts.encoder.backbone import load_pretrained
 
     # Refused before anything is read: there is no such encoder.
     load_pretrained(str(folder / "missing"), lora=LoraSettings())
 
 
 def quantise_encoder(folder: Path) -> None:
-    from spanwright.parts.backbone import load_pretrained
+    from spanwright.parts.encoder.backbone import load_pretrained
 
     load_pretrained(str(folder / "missing"), quantised="4bit")
 
@@ -65,13 +65,13 @@ def inspect_spans(folder: Path) -> None:
 
 
 def export_model(folder: Path) -> None:
-    from spanwright.predicting.export import check_installed
+    from spanwright.predicting.onnx.export import check_installed
 
     check_installed()
 
 
 def convert_onnx_encoder(folder: Path) -> None:
-    from spanwright.parts.onnx_weights import read_weights
+    from spanwright.parts.encoder.onnx_weights import read_weights
 
     # Refused before anything is read: there is no such file.
     read_weights(folder / "missing.onnx")
@@ -111,7 +111,7 @@ def search_settings(folder: Path) -> None:
 
 
 def tag_with_ray(folder: Path) -> None:
-    from spanwright.predicting.ray_engine import RayEngine
+    from spanwright.predicting.jobs.ray_engine import RayEngine
 
     RayEngine()
 

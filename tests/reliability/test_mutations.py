@@ -18,8 +18,8 @@ from good_files import DOCUMENTS, ENTITIES, GOOD
 from mutation import Mutation
 
 from spanwright.cli.main import main
-from spanwright.corpora.files import Corpus, read
 from spanwright.errors import InputError
+from spanwright.formats.files import Corpus, read
 
 MUTATIONS = {
     "pubtator": PUBTATOR,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import tiny
 from naughty import NAUGHTY, texts
-from spanwright.corpora.files import read, write
+from spanwright.formats.files import read, write
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document, split
 

@@ -12,9 +12,9 @@ import pytest
 
 import making
 from spanwright.comparing import compare, make_plan
-from spanwright.corpora.files import write
-from spanwright.corpora.locked_folders import locked_folder
 from spanwright.errors import InputError
+from spanwright.formats.files import write
+from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.training.loop import train
 from spanwright.tuning import tune
 from spanwright.tuning.plan import make_plan as plan_of_search
@@ -24,7 +24,7 @@ REFUSAL = "another process is at work in this folder"
 _HOLDER = """
 import sys
 from pathlib import Path
-from spanwright.corpora.locked_folders import locked_folder
+from spanwright.formats.io.locked_folders import locked_folder
 
 with locked_folder(Path(sys.argv[1])):
     print("locked", flush=True)

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 import making
 import spanwright
 from spanwright.cli.main import app
-from spanwright.corpora.files import write
 from spanwright.errors import InputError
 from spanwright.evaluation import evaluate
+from spanwright.formats.files import write
 
 GOLD = making.documents(12, prefix="test", flat=True)
 PREDICTED = damaged(GOLD, seed=1)

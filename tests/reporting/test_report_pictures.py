@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 import making
 from spanwright.cli.main import app
-from spanwright.corpora.files import write
 from spanwright.errors import InputError
+from spanwright.formats.files import write
 from spanwright.reporting import Picture, read_picture, render, select_passages
 
 GOLD = making.documents(6)

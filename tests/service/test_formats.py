@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwright.corpora.files import read
+from spanwright.formats.files import read
 from spanwright.service.formats import EXAMPLES, LOSSES, Answer, render
 from spanwright.text import Document, Entity
 

@@ -12,7 +12,7 @@ import pytest
 import tiny
 from service.page_view import drawn, open_file, settle, shown, slide, tag, wait_for_answer, wait_for_text
 from service.serving import Served, served
-from spanwright.corpora.files import read
+from spanwright.formats.files import read
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naughty import texts
-from spanwright.corpora.files import read
+from spanwright.formats.files import read
 from spanwright.text import Document, sentences, split_sentences
 
 

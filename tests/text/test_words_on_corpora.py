@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spanwright.corpora.files import read
+from spanwright.formats.files import read
 from spanwright.text import words
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import making
-from spanwright.corpora.files import write
 from spanwright.errors import InputError
+from spanwright.formats.files import write
 from spanwright.settings import load_settings
 from spanwright.training.corpora_file import CorporaFile, load_corpora_file, read_splits
 

@@ -10,8 +10,8 @@ import torch
 
 import making
 from spanwright import artifact
-from spanwright.corpora.files import read, write
 from spanwright.errors import InputError, SettingsError
+from spanwright.formats.files import read, write
 from spanwright.settings import Settings
 from spanwright.text import Document, Entity, words
 from spanwright.training.data import automatic_decoding

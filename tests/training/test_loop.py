@@ -9,10 +9,10 @@ import torch
 
 import making
 from spanwright import artifact
-from spanwright.corpora.files import write
 from spanwright.errors import InputError, SettingsError
 from spanwright.evaluation import Scores
 from spanwright.evaluation.scores import Counts
+from spanwright.formats.files import write
 from spanwright.text import Document, Entity
 from spanwright.training import loop
 from spanwright.training.journal import read_journal

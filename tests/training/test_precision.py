@@ -12,9 +12,9 @@ import torch
 import making
 from spanwright import artifact
 from spanwright.errors import SettingsError
-from spanwright.parts import contrast as contrasts
-from spanwright.parts.auxiliaries.crf import LinearChain
-from spanwright.parts.scorers import bi_encoder
+from spanwright.parts.beside.crf import LinearChain
+from spanwright.parts.spans.scorers import bi_encoder
+from spanwright.parts.spans.scorers import contrast as contrasts
 from spanwright.settings import load_settings
 from spanwright.training.loop import train
 from spanwright.training.objective import weights_at

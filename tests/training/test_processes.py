@@ -21,8 +21,8 @@ import several
 import spanwright
 from spanwright import artifact
 from spanwright.batches.pieces import Integers
-from spanwright.corpora.files import write
 from spanwright.errors import InputError
+from spanwright.formats.files import write
 from spanwright.settings import Settings, load_settings
 from spanwright.training.journal import read_journal
 from spanwright.training.processes import Processes, is_first_process, joined_processes, parts_of

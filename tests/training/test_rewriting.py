@@ -17,8 +17,8 @@ from spanwright.batches.gold_spans import gold_spans
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import WindowPlan
 from spanwright.batches.vocabulary import END, PAD, Vocabulary
-from spanwright.corpora.files import read
 from spanwright.errors import InputError
+from spanwright.formats.files import read
 from spanwright.labels import LabelSpace
 from spanwright.lexicons import Lexicon, Term, lexicon_from_documents, merge, read_lexicon
 from spanwright.lexicons.synonyms import Synonyms

@@ -26,9 +26,9 @@ from spanwright.errors import InputError, SettingsError
 from spanwright.evaluation import Scores
 from spanwright.evaluation.scores import Counts
 from spanwright.labels import LabelSpace
-from spanwright.parts.auxiliaries.cvae import shared_rows
-from spanwright.parts.backbone import longest_input
+from spanwright.parts.beside.conditional import shared_rows
 from spanwright.parts.build import build
+from spanwright.parts.encoder.backbone import longest_input
 from spanwright.parts.model import SpanModel
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.settings import Settings

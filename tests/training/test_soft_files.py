@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import tiny
-from spanwright.corpora.files import read
 from spanwright.errors import InputError
+from spanwright.formats.files import read
 from spanwright.predicting.softening import Teachers
 from spanwright.text import Document, Entity
 from spanwright.training.soft_files import SoftFile, check_soft_files, make_soft_files, mixed

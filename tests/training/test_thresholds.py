@@ -13,8 +13,8 @@ from torch import Tensor
 import making
 import tiny
 from spanwright.artifact import TrainedModel
-from spanwright.parts.scorers.bi_encoder import Comparison
-from spanwright.parts.scorers.sigmoid import Sigmoid, SigmoidSettings
+from spanwright.parts.spans.scorers.bi_encoder import Comparison
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
 from spanwright.predicting.tagger import Tagger
 from spanwright.training.loop import score
 from spanwright.training.thresholds import best_thresholds, tune_thresholds

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import making
 from spanwright.cli.main import app
-from spanwright.corpora.files import write
 from spanwright.errors import DivergenceError, InputError, SettingsError
+from spanwright.formats.files import write
 from spanwright.settings import Settings, load_settings
 from spanwright.training.loop import train
 from spanwright.tuning import Outcome, Tuned, TuningPlan, make_plan, search, tune

@@ -19,8 +19,8 @@ from spanwright.analysis.spans import NO_ENTITY, Floats, collect_spans, unit_vec
 from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import Integers
 from spanwright.errors import InputError
-from spanwright.parts.auxiliaries.cvae import condition_table, shared_rows
-from spanwright.parts.classes import Classes
+from spanwright.parts.beside.conditional import condition_table, shared_rows
+from spanwright.parts.spans.classes import Classes
 from spanwright.text import Document
 
 

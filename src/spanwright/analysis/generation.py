@@ -21,7 +21,7 @@ from spanwright.batches.vocabulary import Vocabulary
 from spanwright.errors import InputError
 from spanwright.evaluation import corpus_bleu
 from spanwright.lexicons.synonyms import Synonyms
-from spanwright.parts.auxiliaries.span_vae import SYNONYMS, SpanVae
+from spanwright.parts.beside.writer.auto_encoders import SYNONYMS, SpanVae
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 

@@ -16,13 +16,13 @@ from spanwright.batches.batch import Batch, Spans
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import gold_words
 from spanwright.errors import InputError
-from spanwright.parts.classes import OwnTypes
+from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.model import SpanHead
-from spanwright.parts.scorers.bi_encoder import BiEncoder, Comparisons
-from spanwright.parts.scorers.sigmoid import Sigmoid
-from spanwright.parts.scorers.softmax import Softmax
-from spanwright.parts.states import WordStates
-from spanwright.parts.transforms.transformed import Transformed
+from spanwright.parts.spans.classes import OwnTypes
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, Comparisons
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid
+from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.parts.spans.transforms.transformed import Transformed
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 

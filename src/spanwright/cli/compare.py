@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
-from spanwright.corpora.format import ReadingLog
 from spanwright.errors import InputError
+from spanwright.formats.format import ReadingLog
 
 if TYPE_CHECKING:
     from spanwright.comparing import Outcome, Run

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options
-from spanwright.corpora.files import reader_of, stream
-from spanwright.corpora.format import ReadingLog
 from spanwright.errors import InputError
+from spanwright.formats.files import reader_of, stream
+from spanwright.formats.format import ReadingLog
 
 
 def check_command(

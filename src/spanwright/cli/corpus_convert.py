@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report, streamed
-from spanwright.corpora.files import write
-from spanwright.corpora.format import ReadingLog
-from spanwright.corpora.losses import Loss, told_by_kind
+from spanwright.formats.files import write
+from spanwright.formats.format import ReadingLog
+from spanwright.formats.unwritable import Loss, told_by_kind
 
 
 def convert_command(

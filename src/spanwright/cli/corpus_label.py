@@ -12,13 +12,13 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report, report, reported, streamed
-from spanwright.corpora.files import write, writer_for
-from spanwright.corpora.format import ReadingLog
-from spanwright.corpora.losses import Loss, told_by_kind
 from spanwright.distant import Ambiguous, Case, Matcher
 from spanwright.errors import InputError
 from spanwright.evaluation import evaluate
 from spanwright.evaluation.table import render
+from spanwright.formats.files import write, writer_for
+from spanwright.formats.format import ReadingLog
+from spanwright.formats.unwritable import Loss, told_by_kind
 from spanwright.lexicons import Lexicon, merge, read_lexicon
 from spanwright.lexicons.files import FORMS
 from spanwright.lexicons.tables import SURFACES

@@ -15,13 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report, report_losses
-from spanwright.corpora.files import write
 from spanwright.corpora.label_map import LabelMap, load_map, map_toml
-from spanwright.corpora.losses import Loss
 from spanwright.corpora.maps import map_names
 from spanwright.corpora.suggest_map import Suggestion, suggest_map, suggested_map
-from spanwright.corpora.whole_files import write_whole
 from spanwright.errors import InputError
+from spanwright.formats.files import write
+from spanwright.formats.io.whole_files import write_whole
+from spanwright.formats.unwritable import Loss
 from spanwright.text import Document
 
 

@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
-from spanwright.corpora.files import write, writer_for
 from spanwright.corpora.splitting import split_documents
 from spanwright.errors import InputError
+from spanwright.formats.files import write, writer_for
 from spanwright.text import Document
 
 

@@ -10,7 +10,7 @@ import typer
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
 from spanwright.cli.tag_inputs import expand
-from spanwright.corpora.files import read
+from spanwright.formats.files import read
 from spanwright.text import Document
 
 

@@ -10,8 +10,6 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
-from spanwright.corpora.files import Corpus
-from spanwright.corpora.format import ReadingLog
 from spanwright.errors import InputError
 from spanwright.evaluation import CRITERIA, Comparison, Scores, compare_documents, strict_scores
 from spanwright.evaluation.table import render
@@ -23,6 +21,8 @@ from spanwright.evaluation.table_parts import (
     criteria_part,
     mistakes_part,
 )
+from spanwright.formats.files import Corpus
+from spanwright.formats.format import ReadingLog
 
 _EXAMPLES = 3
 """Examples of each kind of mistake with `--full`."""

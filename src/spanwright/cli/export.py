@@ -12,7 +12,7 @@ from rich.table import Table
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
 
 if TYPE_CHECKING:
-    from spanwright.predicting.runtimes import RuntimeFigures
+    from spanwright.predicting.onnx.runtimes import RuntimeFigures
 
 _CAPTION = (
     "difference: the largest of a score from torch's, over random texts; "
@@ -38,8 +38,8 @@ def export_command(
     """
     gold = read_and_report([check], format=format).documents if check is not None else None
 
-    from spanwright.predicting.export import export
-    from spanwright.predicting.runtimes import compare_runtimes
+    from spanwright.predicting.onnx.export import export
+    from spanwright.predicting.onnx.runtimes import compare_runtimes
 
     console = Console(stderr=True)
     with console.status("exporting"):

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from spanwright.cli.reading import report
-from spanwright.corpora.whole_files import write_whole
 from spanwright.errors import InputError
+from spanwright.formats.io.whole_files import write_whole
 from spanwright.text import Document
 
 if TYPE_CHECKING:

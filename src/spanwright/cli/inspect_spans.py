@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
-from spanwright.corpora.whole_files import write_whole
 from spanwright.errors import InputError
+from spanwright.formats.io.whole_files import write_whole
 
 if TYPE_CHECKING:
     from spanwright.analysis import Inspection

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import typer
 
-from spanwright.corpora.files import FORMATS, Corpus, read, stream
-from spanwright.corpora.format import ReadingLog
-from spanwright.corpora.losses import Loss, told_by_kind
 from spanwright.errors import InputError
+from spanwright.formats.files import FORMATS, Corpus, read, stream
+from spanwright.formats.format import ReadingLog
+from spanwright.formats.unwritable import Loss, told_by_kind
 from spanwright.lexicons import Lexicon
 from spanwright.text import Document
 

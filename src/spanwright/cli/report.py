@@ -16,8 +16,8 @@ import typer
 
 import spanwright
 from spanwright.cli.reading import read_and_report
-from spanwright.corpora.files import Corpus
 from spanwright.errors import InputError
+from spanwright.formats.files import Corpus
 from spanwright.reporting import Origin, Picture, Source, System, gather, read_picture, write_page
 from spanwright.text import Document
 

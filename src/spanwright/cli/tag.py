@@ -15,16 +15,16 @@ from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, parse_types, report, report_losses
 from spanwright.cli.tag_inputs import STANDARD_STREAM, expand
 from spanwright.cli.tag_job import Workforce, tag_job
-from spanwright.corpora.files import FORMATS, named, stream, write, write_stream, writer_for
-from spanwright.corpora.format import ReadingLog
-from spanwright.corpora.lines import Undecodable, decode_lines
-from spanwright.corpora.losses import Loss
 from spanwright.errors import InputError
+from spanwright.formats.files import FORMATS, named, stream, write, write_stream, writer_for
+from spanwright.formats.format import ReadingLog
+from spanwright.formats.io.lines import Undecodable, decode_lines
+from spanwright.formats.unwritable import Loss
 from spanwright.text import Document
 
 if TYPE_CHECKING:
-    from spanwright.predicting.shard_tagging import Tagging
-    from spanwright.predicting.shards import Reading
+    from spanwright.predicting.jobs.shard_tagging import Tagging
+    from spanwright.predicting.jobs.shards import Reading
 
 _COLUMNS = (
     TextColumn("{task.completed:,.0f} documents, {task.fields[entities]:,} entities"),
@@ -120,8 +120,8 @@ def tag_command(
     paths = expand(inputs)
     described = parse_types(type or ())
 
-    from spanwright.predicting.shard_tagging import Tagging
-    from spanwright.predicting.shards import SHARD_DOCUMENTS, Reading
+    from spanwright.predicting.jobs.shard_tagging import Tagging
+    from spanwright.predicting.jobs.shards import SHARD_DOCUMENTS, Reading
 
     reading = Reading(
         format=input_format,
@@ -157,7 +157,7 @@ def _check_job_options(is_job: bool, engine: str | None, given: dict[str, object
 
 def _tag_at_once(paths: list[Path], out: str, reading: Reading, tagging: Tagging) -> None:
     """Tag all documents in this process, into one output."""
-    from spanwright.predicting.shard_tagging import load_tagger, tag_documents
+    from spanwright.predicting.jobs.shard_tagging import load_tagger, tag_documents
 
     target = named(tagging.format)
     tagger = load_tagger(tagging)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from glob import glob, has_magic
 from pathlib import Path
 
-from spanwright.corpora.files import FORMATS
-from spanwright.corpora.visible_files import visible
 from spanwright.errors import InputError
+from spanwright.formats.files import FORMATS
+from spanwright.formats.io.visible_files import visible
 
 STANDARD_STREAM = "-"
 

@@ -17,9 +17,9 @@ from spanwright.cli.tag_inputs import STANDARD_STREAM
 from spanwright.errors import InputError
 
 if TYPE_CHECKING:
-    from spanwright.predicting.jobs import Engine, Outcome
-    from spanwright.predicting.shard_tagging import Counts, Tagging
-    from spanwright.predicting.shards import Reading
+    from spanwright.predicting.jobs.running import Engine, Outcome
+    from spanwright.predicting.jobs.shard_tagging import Counts, Tagging
+    from spanwright.predicting.jobs.shards import Reading
 
 _INTERRUPTED = 130
 """What shells report of a command that was stopped with Ctrl-C."""
@@ -38,8 +38,8 @@ class Workforce:
 
 def tag_job(paths: list[Path], out: str, reading: Reading, tagging: Tagging, workforce: Workforce) -> None:
     """Begin a job or go on with it, with a bar, and a table at the end."""
-    from spanwright.predicting.jobs import Job, run_job
-    from spanwright.predicting.shards import list_inputs
+    from spanwright.predicting.jobs.running import Job, run_job
+    from spanwright.predicting.jobs.shards import list_inputs
 
     if out == STANDARD_STREAM:
         raise InputError(
@@ -65,10 +65,10 @@ def tag_job(paths: list[Path], out: str, reading: Reading, tagging: Tagging, wor
 
 def _engine(workforce: Workforce) -> Engine:
     if workforce.engine == "ray":
-        from spanwright.predicting.ray_engine import RayEngine
+        from spanwright.predicting.jobs.ray_engine import RayEngine
 
         return RayEngine(workforce.processes, address=workforce.address)
-    from spanwright.predicting.local_engine import LocalEngine
+    from spanwright.predicting.jobs.local_engine import LocalEngine
 
     return LocalEngine(workforce.processes or os.cpu_count() or 1)
 

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
-from spanwright.corpora.files import read
-from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.stored import StoredDocuments
 from spanwright.errors import InputError
+from spanwright.formats.files import read
+from spanwright.formats.format import ReadingLog
 from spanwright.text import Document
 
 

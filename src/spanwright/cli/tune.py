@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanwright.cli.reading import report
-from spanwright.corpora.format import ReadingLog
+from spanwright.formats.format import ReadingLog
 
 if TYPE_CHECKING:
     from spanwright.training.watcher import Watcher

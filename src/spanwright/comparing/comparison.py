@@ -12,9 +12,9 @@ from spanwright.comparing.plan import Plan
 from spanwright.comparing.results import Outcome, Results, analyse, summarise
 from spanwright.comparing.runs import Run, RunsWatcher, perform, plan_runs
 from spanwright.comparing.table import heat_map_csv, markdown, mistakes_csv
-from spanwright.corpora.format import ReadingLog
-from spanwright.corpora.locked_folders import locked_folder
-from spanwright.corpora.whole_files import whole_file, write_whole
+from spanwright.formats.format import ReadingLog
+from spanwright.formats.io.locked_folders import locked_folder
+from spanwright.formats.io.whole_files import whole_file, write_whole
 from spanwright.training.processes import refuse_several
 from spanwright.training.watcher import Silent, Watcher
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from spanwright.comparing.plan import CorpusPlan, Plan, Split, folder_name
-from spanwright.corpora.files import read, write
-from spanwright.corpora.format import ReadingLog
 from spanwright.corpora.label_map import load_map
 from spanwright.corpora.overlap import drop_shared
 from spanwright.errors import InputError
+from spanwright.formats.files import read, write
+from spanwright.formats.format import ReadingLog
 from spanwright.predicting.tagger import load
 from spanwright.settings import Settings, check
 from spanwright.text import Document

@@ -1,1 +1,1 @@
-"""Corpus files to documents and back: one module per format."""
+"""What is done with corpora: overlap, articles, label maps, statistics, splitting, stored documents."""

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, overload
 
-from spanwright.corpora.jsonl import document_of, serialise
+from spanwright.formats.json.documents import document_of, serialise
 from spanwright.text import Document
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from spanwright.errors import InputError, MissingExtraError
-from spanwright.predicting.shard_tagging import Tagging, load_tagger, tag_documents
+from spanwright.predicting.jobs.shard_tagging import Tagging, load_tagger, tag_documents
 from spanwright.text import Document, Entity
 
 if TYPE_CHECKING:

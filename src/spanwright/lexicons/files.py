@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spanwright.corpora.lines import read_head
 from spanwright.errors import InputError
+from spanwright.formats.io.lines import read_head
 from spanwright.lexicons import medic, obo, tables, umls
 from spanwright.lexicons.form import Form
 from spanwright.lexicons.lexicon import Lexicon

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spanwright.corpora.format import Problem
+from spanwright.formats.format import Problem
 
 _SHOWN_PROBLEMS = 5
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from spanwright.corpora.lines import Undecodable, read_lines
+from spanwright.formats.io.lines import Undecodable, read_lines
 from spanwright.lexicons.form import Form
 from spanwright.lexicons.lexicon import Term
 from spanwright.lexicons.log import LexiconLog

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from spanwright.corpora.lines import Undecodable, read_lines
+from spanwright.formats.io.lines import Undecodable, read_lines
 from spanwright.lexicons.log import LexiconLog
 
 Scope = Literal["EXACT", "RELATED", "NARROW", "BROAD"]

@@ -11,8 +11,8 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from spanwright.corpora.lines import Undecodable, read_lines
 from spanwright.errors import InputError
+from spanwright.formats.io.lines import Undecodable, read_lines
 from spanwright.lexicons.form import Form
 from spanwright.lexicons.lexicon import Term
 from spanwright.lexicons.log import LexiconLog

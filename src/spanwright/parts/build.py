@@ -9,23 +9,19 @@ from torch import Tensor, nn
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import SettingsError
 from spanwright.labels import LabelSpace
-from spanwright.parts.auxiliaries.cvae import Conditioned, Cvae, shared_rows
-from spanwright.parts.auxiliaries.span_vae import SpanVae
-from spanwright.parts.auxiliaries.tagger import WordTagger
-from spanwright.parts.blocks import checked_depth
-from spanwright.parts.encoder import Encoder
+from spanwright.parts.beside.conditional import Conditioned, Cvae, shared_rows
+from spanwright.parts.beside.tagger import WordTagger
+from spanwright.parts.beside.writer.auto_encoders import SpanVae
+from spanwright.parts.encoder.encoder import Encoder
 from spanwright.parts.model import Representation, Scorer, SpanHead, SpanModel
-from spanwright.parts.pruning import Pruner
-from spanwright.parts.representations.composed import Composed
-from spanwright.parts.representations.span_transformer import SpanTransformer
-from spanwright.parts.scorers.bi_encoder import BiEncoder, BiEncoderSettings, TypeSource
-from spanwright.parts.scorers.sigmoid import Sigmoid
-from spanwright.parts.scorers.softmax import Softmax
-from spanwright.parts.transforms.bilstm import BiLstm
-from spanwright.parts.transforms.bottleneck import Bottleneck
-from spanwright.parts.transforms.feed_forward import FeedForward
-from spanwright.parts.transforms.transformed import Transform, Transformed
-from spanwright.parts.type_vectors import (
+from spanwright.parts.spans.pruning import Pruner
+from spanwright.parts.spans.representations.blocks import checked_depth
+from spanwright.parts.spans.representations.composed import Composed
+from spanwright.parts.spans.representations.span_transformer import SpanTransformer
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, BiEncoderSettings, TypeSource
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid
+from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.parts.spans.scorers.type_vectors import (
     AtomicTypes,
     DescribedTypes,
     PrototypeTypes,
@@ -33,6 +29,10 @@ from spanwright.parts.type_vectors import (
     described,
     prototypes,
 )
+from spanwright.parts.spans.transforms.bilstm import BiLstm
+from spanwright.parts.spans.transforms.bottleneck import Bottleneck
+from spanwright.parts.spans.transforms.feed_forward import FeedForward
+from spanwright.parts.spans.transforms.transformed import Transform, Transformed
 from spanwright.settings import Settings, TransformSettings
 
 

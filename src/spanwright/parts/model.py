@@ -9,19 +9,19 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.batches.batch import Batch, Spans
-from spanwright.parts.auxiliaries.cvae import Conditioned
-from spanwright.parts.auxiliaries.span_vae import SpanVae
-from spanwright.parts.auxiliaries.tagger import WordTagger
-from spanwright.parts.encoder import Encoder
-from spanwright.parts.predictions import Predictions
-from spanwright.parts.pruning import PRUNING, Pruner
-from spanwright.parts.representations.composed import Composed
-from spanwright.parts.representations.span_transformer import SpanTransformer
-from spanwright.parts.scorers.bi_encoder import BiEncoder
-from spanwright.parts.scorers.sigmoid import Sigmoid
-from spanwright.parts.scorers.softmax import Softmax
-from spanwright.parts.states import WordStates
-from spanwright.parts.transforms.transformed import Transformed
+from spanwright.parts.beside.conditional import Conditioned
+from spanwright.parts.beside.tagger import WordTagger
+from spanwright.parts.beside.writer.auto_encoders import SpanVae
+from spanwright.parts.encoder.encoder import Encoder
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.spans.predictions import Predictions
+from spanwright.parts.spans.pruning import PRUNING, Pruner
+from spanwright.parts.spans.representations.composed import Composed
+from spanwright.parts.spans.representations.span_transformer import SpanTransformer
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid
+from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.parts.spans.transforms.transformed import Transformed
 
 Representation = Composed | SpanTransformer | Transformed
 Scorer = Softmax | Sigmoid | BiEncoder

@@ -19,9 +19,9 @@ from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
 from spanwright.parts.decoding import decode
-from spanwright.parts.predictions import Predictions
-from spanwright.predicting.graphs import use_graphs
-from spanwright.predicting.onnx_files import Runtime, check_runtime
+from spanwright.parts.spans.predictions import Predictions
+from spanwright.predicting.onnx.files import Runtime, check_runtime
+from spanwright.predicting.onnx.graphs import use_graphs
 from spanwright.text import Document, Entity
 
 Texts = Iterable[Document] | list[str] | Iterator[str]

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from spanwright.corpora.whole_files import whole_file
+from spanwright.formats.io.whole_files import whole_file
 from spanwright.reporting import sections
 from spanwright.reporting.content import Content
 from spanwright.reporting.error_browser import errors

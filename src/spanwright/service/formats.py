@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spanwright.corpora.files import named, write_stream
-from spanwright.corpora.losses import Loss, count_losses
+from spanwright.formats.files import named, write_stream
+from spanwright.formats.unwritable import Loss, count_losses
 from spanwright.service.messages import OutputFormat
 from spanwright.text import Document
 

@@ -16,8 +16,8 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
-from spanwright.corpora.whole_files import sync
 from spanwright.errors import DivergenceError, SpanwrightError
+from spanwright.formats.io.whole_files import sync
 from spanwright.parts.finite import not_finite
 
 _KEPT = 2

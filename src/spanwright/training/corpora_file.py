@@ -23,9 +23,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PositiveInt, ValidationError
 
-from spanwright.corpora.files import read
-from spanwright.corpora.format import ReadingLog
 from spanwright.errors import InputError
+from spanwright.formats.files import read
+from spanwright.formats.format import ReadingLog
 from spanwright.strict import Strict
 from spanwright.text import Document
 from spanwright.toml_files import read_toml, reasons

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from spanwright import artifact
-from spanwright.corpora.files import stream
-from spanwright.corpora.format import ReadingLog
-from spanwright.corpora.whole_files import digest_of_files
 from spanwright.errors import InputError
+from spanwright.formats.files import stream
+from spanwright.formats.format import ReadingLog
+from spanwright.formats.io.whole_files import digest_of_files
 from spanwright.predicting.softening import LOWEST, Teachers
 from spanwright.settings import Settings, check, load_settings
 from spanwright.text import Document

@@ -16,12 +16,12 @@ from torch import Tensor
 from spanwright import artifact
 from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import Integers
-from spanwright.corpora import files
-from spanwright.corpora.locked_folders import locked_folder
 from spanwright.corpora.stored import DocumentView, StoredDocuments
-from spanwright.corpora.whole_files import write_whole
 from spanwright.errors import InputError
 from spanwright.evaluation import Comparison, Scores, collect_confidences, compare_documents, strict_scores
+from spanwright.formats import files
+from spanwright.formats.io.locked_folders import locked_folder
+from spanwright.formats.io.whole_files import write_whole
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import Settings, check, load_settings
 from spanwright.text import Document

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.errors import SettingsError
-from spanwright.parts.encoder import Encoder
-from spanwright.parts.representations.span_transformer import SpanTransformer
-from spanwright.parts.type_vectors import TextReader
+from spanwright.parts.encoder.encoder import Encoder
+from spanwright.parts.spans.representations.span_transformer import SpanTransformer
+from spanwright.parts.spans.scorers.type_vectors import TextReader
 
 _TRANSFORMERS = (Encoder, SpanTransformer, TextReader)
 """The parts that are made of Transformer blocks: nearly all that a training computes."""

@@ -22,10 +22,10 @@ from spanwright.batches.prepare import window_lengths
 from spanwright.batches.vocabulary import Vocabulary
 from spanwright.errors import SettingsError
 from spanwright.origin import commit
-from spanwright.parts.auxiliaries.cvae import CONDITIONAL
-from spanwright.parts.auxiliaries.span_vae import DIVERGENCE, RECONSTRUCTION, SYNONYMS, SpanVaeSettings
-from spanwright.parts.backbone import hidden_size, load_pretrained
+from spanwright.parts.beside.conditional import CONDITIONAL
+from spanwright.parts.beside.writer.auto_encoders import DIVERGENCE, RECONSTRUCTION, SYNONYMS, SpanVaeSettings
 from spanwright.parts.build import build
+from spanwright.parts.encoder.backbone import hidden_size, load_pretrained
 from spanwright.parts.model import COMPRESSION
 from spanwright.settings import AuxiliarySettings, Settings
 from spanwright.text import Document

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from spanwright.corpora.files import write
-from spanwright.corpora.whole_files import digest_of_files, whole_file
 from spanwright.errors import InputError
+from spanwright.formats.files import write
+from spanwright.formats.io.whole_files import digest_of_files, whole_file
 from spanwright.predicting.softening import DIGITS, Teachers
 from spanwright.text import Document, Entity
 from spanwright.training.watcher import DistillationWatcher

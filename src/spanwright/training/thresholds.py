@@ -9,8 +9,8 @@ from torch import Tensor
 
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Batch
-from spanwright.parts.scorers.bi_encoder import BiEncoder, Comparisons
-from spanwright.parts.scorers.sigmoid import Sigmoid
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, Comparisons
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 from spanwright.training.data import prepare_split

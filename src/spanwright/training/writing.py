@@ -13,7 +13,7 @@ from spanwright.batches.gold_spans import spans_of_golds
 from spanwright.batches.vocabulary import Vocabulary
 from spanwright.lexicons import read_lexicon
 from spanwright.lexicons.synonyms import Synonyms
-from spanwright.parts.auxiliaries.span_vae import SpanVaeSettings
+from spanwright.parts.beside.writer.auto_encoders import SpanVaeSettings
 from spanwright.text import Document
 from spanwright.training.data import Split
 from spanwright.training.rewriting import Rewriting, gold_rewrites

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from spanwright.corpora.whole_files import write_whole
+from spanwright.formats.io.whole_files import write_whole
 from spanwright.settings import Settings
 from spanwright.tuning.toml_text import document_text, value_text
 

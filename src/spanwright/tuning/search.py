@@ -10,12 +10,12 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
-from spanwright.corpora.files import read
-from spanwright.corpora.format import ReadingLog
-from spanwright.corpora.locked_folders import locked_folder
-from spanwright.corpora.whole_files import write_whole
 from spanwright.errors import DivergenceError, InputError, SettingsError
 from spanwright.evaluation import Scores
+from spanwright.formats.files import read
+from spanwright.formats.format import ReadingLog
+from spanwright.formats.io.locked_folders import locked_folder
+from spanwright.formats.io.whole_files import write_whole
 from spanwright.text import Document
 from spanwright.training.corpora_file import load_corpora_file, read_splits
 from spanwright.training.loop import train

@@ -1,0 +1,1 @@
+"""Corpus files: what a format is, how files are recognised, read and written; a room for each format."""

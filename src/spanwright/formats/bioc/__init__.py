@@ -1,0 +1,1 @@
+"""BioC in XML and JSON."""

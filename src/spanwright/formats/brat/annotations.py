@@ -1,0 +1,108 @@
+"""The lines of a BRAT annotation file, to and from entities and their concepts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+
+from spanwright.formats.offsets import Offsets
+from spanwright.formats.standoff import flat, is_column, whole_number
+from spanwright.text import Document, Entity, Range
+
+ENTITY = "T"
+OTHER_KINDS = frozenset("NREAM#*")
+"""First characters of the lines that are no entities: concepts, relations, events, attributes, notes."""
+
+# `Arg1:T1`, `Theme:E2` or a bare `T1`, behind the name of what refers to it.
+_REFERENCE = re.compile(r"(?<=[ :])[TREAMN]\d+(?![^ ])")
+# Stands for the name of the ontology before a concept id that has none.
+_NO_ONTOLOGY = "unknown:"
+
+
+def parse_entity(line: str, offsets: Offsets) -> tuple[str, Entity, str] | str:
+    """Id, entity and given mention of a `T` line, or the reason why it marks no entity."""
+    columns = line.split("\t", 2)
+    if len(columns) < 3:
+        return (
+            f"{len(columns)} tab-separated columns; legal are the id, the type with offsets, and the mention"
+        )
+    id, head, mention = columns
+    type_, _, borders = head.partition(" ")
+    given = _pieces(borders)
+    pieces = tuple(each for piece in given if (each := offsets.range(*piece)) is not None)
+    if not type_ or not pieces or len(pieces) < len(given):
+        return (
+            f"type and offsets are {head!r}; legal are a type and 'start end', or 'start end;start end' for "
+            f"pieces that do not overlap, with whole numbers 0 <= start < end <= {offsets.end}"
+        )
+    fragments = pieces if len(pieces) > 1 else ()
+    return id, Entity(pieces[0][0], pieces[-1][1], type_, fragments=fragments), mention
+
+
+def _pieces(offsets: str) -> tuple[Range, ...]:
+    """The ranges of `0 5;10 16` in order; none when they are malformed or overlap."""
+    pieces: list[Range] = []
+    for piece in offsets.split(";"):
+        numbers = [whole_number(number) for number in piece.split(" ")]
+        if len(numbers) != 2 or numbers[0] is None or numbers[1] is None or numbers[0] >= numbers[1]:
+            return ()
+        pieces.append((numbers[0], numbers[1]))
+    pieces.sort()
+    overlap = any(left[1] > right[0] for left, right in pairwise(pieces))
+    return () if overlap else tuple(pieces)
+
+
+def parse_concept(line: str) -> tuple[str, str] | None:
+    """The id of the entity and the concept of an `N` line; None when it is malformed."""
+    columns = line.split("\t")
+    parts = columns[1].split(" ", 2) if len(columns) > 1 else []
+    concept = parts[2].removeprefix(_NO_ONTOLOGY) if len(parts) > 2 else ""
+    return (parts[1], concept) if concept else None
+
+
+def concepts_by_entity(lines: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The concepts that the `N` lines among some lines give, by the id of the entity."""
+    found: dict[str, tuple[str, ...]] = {}
+    for line in lines:
+        if line.startswith("N") and (parsed := parse_concept(line)) is not None:
+            id, concept = parsed
+            found[id] = (*found.get(id, ()), concept)
+    return found
+
+
+def entity_line(id: str, entity: Entity, document: Document) -> str:
+    """The `T` line of an entity."""
+    offsets = ";".join(f"{start} {end}" for start, end in entity.pieces)
+    return f"{id}\t{entity.type} {offsets}\t{flat(document.mention(entity))}"
+
+
+def concept_line(id: str, entity_id: str, concept: str, mention: str) -> str:
+    """The `N` line of a concept of an entity."""
+    has_ontology = ":" in concept and not concept.startswith(_NO_ONTOLOGY)
+    return f"{id}\tReference {entity_id} {'' if has_ontology else _NO_ONTOLOGY}{concept}\t{flat(mention)}"
+
+
+def own_id(line: str) -> str:
+    """The id that a line defines."""
+    return line.partition("\t")[0]
+
+
+def lines_that_hold(lines: list[str], entity_ids: Iterable[str]) -> list[str]:
+    """The lines that refer only to these entities and to each other."""
+    entity_ids = set(entity_ids)
+    while True:
+        defined = entity_ids.union(map(own_id, lines))
+        hold = [line for line in lines if defined.issuperset(_REFERENCE.findall(_second_column(line)))]
+        if len(hold) == len(lines):
+            return hold
+        lines = hold
+
+
+def _second_column(line: str) -> str:
+    return line.split("\t", 2)[1] if "\t" in line else ""
+
+
+def has_writable_type(entity: Entity) -> bool:
+    """Whether the type of an entity can stand before its offsets."""
+    return is_column(entity.type) and " " not in entity.type

@@ -1,0 +1,1 @@
+"""Column files: CoNLL and its relatives."""

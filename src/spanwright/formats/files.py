@@ -1,0 +1,252 @@
+"""Reading and writing corpus files: the one door between files and documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial as bound
+from pathlib import Path
+from typing import Any, TextIO
+
+from spanwright.errors import InputError
+from spanwright.formats import bc2gm, plain_text
+from spanwright.formats.bioc import json as bioc_json
+from spanwright.formats.bioc import xml as bioc_xml
+from spanwright.formats.brat import documents as brat
+from spanwright.formats.columns import documents as columns
+from spanwright.formats.format import Format, ReadingLog
+from spanwright.formats.genia import jsonl as genia_jsonl
+from spanwright.formats.genia import xml as genia_xml
+from spanwright.formats.io.lines import read_head
+from spanwright.formats.io.opening import bare_path, is_compressed
+from spanwright.formats.io.whole_files import whole_file
+from spanwright.formats.json import conll04, scierc
+from spanwright.formats.json import documents as jsonl
+from spanwright.formats.offsets import Mentions
+from spanwright.formats.pubtator import documents as pubtator
+from spanwright.formats.spacy import documents as docbin
+from spanwright.formats.tables import parquet
+from spanwright.formats.unwritable import Loss
+from spanwright.text import Document
+
+FORMATS: dict[str, Format] = {
+    module.FORMAT.name: module.FORMAT
+    for module in (
+        parquet,
+        docbin,
+        jsonl,
+        genia_jsonl,
+        scierc,
+        conll04,
+        bioc_json,
+        bioc_xml,
+        genia_xml,
+        bc2gm,
+        pubtator,
+        brat,
+        columns,
+        plain_text,
+    )
+}
+"""In the order in which they are tried on an unknown file: the strictest tests first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Documents read into memory, and the log of their reading."""
+
+    documents: list[Document]
+    log: ReadingLog
+
+
+def read(
+    *paths: str | Path,
+    format: str | None = None,
+    options: Mapping[str, str] | None = None,
+    strict: bool = False,
+    to_train: bool = False,
+) -> Corpus:
+    """Read corpus files into memory.
+
+    The format is recognised from each file unless given; `options` are choices of that format. What cannot
+    be read is in `log.problems`; with `strict`, the first of them is raised as an error. With `to_train`, a
+    file is refused if most of the mentions that it gives are not what stands at their offsets.
+    """
+    log = ReadingLog()
+    documents = [document for path in paths for document in stream(path, log, format=format, options=options)]
+    if strict and log.problems:
+        raise InputError(f"{log.problems[0]} ({len(log.problems)} problems in all)")
+    if to_train and log.misplaced:
+        raise InputError(log.misplaced[0])
+    return Corpus(documents, log)
+
+
+def stream(
+    path: str | Path,
+    log: ReadingLog,
+    *,
+    format: str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Iterator[Document]:
+    """Yield the documents of one file or folder one by one; problems and counts go into the log."""
+    path = Path(path)
+    chosen = reader_of(path, format)
+    return _accepted(path, chosen, _parsed(chosen.name, chosen.options, options or {}), log)
+
+
+def _accepted(path: Path, format: Format, options: dict[str, Any], log: ReadingLog) -> Iterator[Document]:
+    log.mentions = Mentions(options.get("offsets", "characters"))
+    try:
+        for document in format.read(path, log, **options):
+            yield log.accept(document)
+        log.conclude(path)
+    except IsADirectoryError:
+        raise InputError(f"{path}: a folder, but the format {format.name!r} is one file") from None
+
+
+def _parsed(
+    format: str, known: Mapping[str, Callable[[str], Any]], options: Mapping[str, str], to: str = ""
+) -> dict[str, Any]:
+    """The values of a format's options."""
+    values: dict[str, Any] = {}
+    for name, text in options.items():
+        if name not in known:
+            legal = ", ".join(known) or "none"
+            raise InputError(f"the format {format!r} has no option {name!r}{to}; legal are: {legal}")
+        try:
+            values[name] = known[name](text)
+        except ValueError as error:
+            raise InputError(f"option {name}={text!r} of the format {format!r}: {error}") from None
+    return values
+
+
+def reader_of(path: Path, format: str | None = None) -> Format:
+    """The format to read a path with: the one named, else the one recognised from the file."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    chosen = _recognised(path) if format is None else named(format)
+    if is_compressed(path) and not path.is_dir() and not chosen.compressible:
+        raise InputError(
+            f"{path}: files of the format {chosen.name!r} cannot be read compressed; legal is "
+            f"{bare_path(path).name}: decompress it first"
+        )
+    return chosen
+
+
+def _recognised(path: Path) -> Format:
+    head = "" if path.is_dir() else read_head(path)
+    for candidate in FORMATS.values():
+        if candidate.recognises(path if path.is_dir() else bare_path(path), head):
+            return candidate
+    raise InputError(f"{path}: the format was not recognised; name one with --format: {', '.join(FORMATS)}")
+
+
+def named(name: str) -> Format:
+    """The format of that name."""
+    if name not in FORMATS:
+        raise InputError(f"unknown format {name!r}; legal are {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def with_options(format: Format, options: Mapping[str, str]) -> Format:
+    """A format whose writing is bound to options."""
+    values = _parsed(format.name, format.writing_options, options, " to write with")
+    if not values or format.serialise is None:
+        return format
+    own_losses = bound(format.own_losses, **values)
+    return replace(format, serialise=bound(format.serialise, **values), own_losses=own_losses)
+
+
+def writer_for(path: Path, format: str | None = None) -> Format:
+    """The format to write a path in: the one named, else by the ending of the path."""
+    if format is not None:
+        return named(format)
+    for candidate in FORMATS.values():
+        if path.name.lower().endswith(candidate.suffixes):
+            return candidate
+    endings = ", ".join(f"{f.suffixes[0]} ({f.name})" for f in FORMATS.values() if f.suffixes)
+    raise InputError(
+        f"{path}: the ending does not tell the format; legal are {endings}, or name one with --format"
+    )
+
+
+def write(
+    documents: Iterable[Document],
+    path: str | Path,
+    *,
+    format: str | None = None,
+    options: Mapping[str, str] | None = None,
+    lossy: bool = False,
+    losses: list[Loss] | None = None,
+) -> None:
+    """Write documents to a file, or to a folder for formats of several files.
+
+    `options` are choices of the format that is written, such as `{"layers": "4"}` for column files.
+    What the format cannot express (nested entities in a column file, say) is an error that names the
+    entity, unless `lossy`: then it is left out and a line for each goes into `losses`. By-products
+    (confidences, metadata, annotation notes, names of corpora) need no leave, but go into `losses`, too. A
+    file appears under its name only when it is complete.
+    """
+    path = Path(path)
+    target = with_options(writer_for(path, format), options or {})
+    if target.serialise_folder is not None:
+        _write_folder(_expressible(documents, target, lossy, losses), path, target)
+    elif target.write is not None:
+        target.write(_expressible(documents, target, lossy, losses), path)
+    else:
+        with whole_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+            write_stream(documents, file, target, lossy=lossy, losses=losses)
+
+
+def write_stream(
+    documents: Iterable[Document],
+    stream: TextIO,
+    format: Format,
+    *,
+    lossy: bool = False,
+    losses: list[Loss] | None = None,
+) -> None:
+    """Write documents to an open text stream as they come; losses are treated as by `write`."""
+    if format.serialise is None:
+        raise InputError(
+            f"the format {format.name!r} is a folder or a binary file and cannot go to a stream of text"
+        )
+    for chunk in format.serialise(_expressible(documents, format, lossy, losses)):
+        stream.write(chunk)
+
+
+def _expressible(
+    documents: Iterable[Document], format: Format, lossy: bool, losses: list[Loss] | None
+) -> Iterator[Document]:
+    for document in documents:
+        for loss in format.losses(document):
+            if loss.needs_leave and not lossy:
+                raise InputError(
+                    f"{format.name} cannot express {loss}; choose another format{_other_options(format)} or "
+                    f"allow losses with --lossy"
+                )
+            if losses is not None:
+                losses.append(loss)
+        yield document
+
+
+def _other_options(format: Format) -> str:
+    names = ", ".join(format.writing_options)
+    return f", other options ({names}) with `corpus convert --out-option`" if names else ""
+
+
+def _write_folder(documents: Iterable[Document], folder: Path, format: Format) -> None:
+    if format.serialise_folder is None:
+        raise InputError(f"the format {format.name!r} is written as one file")
+    folder.mkdir(parents=True, exist_ok=True)
+    written: set[str] = set()
+    for document in documents:
+        for name, text in format.serialise_folder(document):
+            if name in written:
+                raise InputError(
+                    f"{folder / name}: two documents have the id {document.id!r}; legal are distinct ids"
+                )
+            written.add(name)
+            # Not each of them synced, which would take longer than all the rest.
+            with whole_file(folder / name, durable=False) as partial:
+                partial.write_text(text, encoding="utf-8", newline="")

@@ -1,0 +1,1 @@
+"""GENIA: term XML and JSON lines of tokens."""

@@ -1,0 +1,1 @@
+"""Formats of JSON records: our own documents, SciERC and CoNLL04."""

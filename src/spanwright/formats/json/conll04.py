@@ -1,0 +1,220 @@
+"""CoNLL04 as a JSON list: sentences of tokens with BILOU tags and relations.
+
+    [{"tokens": ["Anna", "Berg", "sang"], "tags": ["B-Peop", "L-Peop", "O"], "relations": [], "orig_id": 7}]
+
+An item is a document with `orig_id` as its id; a relation, `{"head": 0, "tail": 1, "type": "Kill"}`, relates
+two entities by their positions. Other keys are kept in the metadata and written again, and annotation notes
+are written under the key `annotation_notes`. One layer of tags holds no nested, crossing or discontinuous
+entities.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from spanwright.errors import InputError
+from spanwright.formats.format import Format, ReadingLog
+from spanwright.formats.io.ids import Ids
+from spanwright.formats.io.lines import read_marked_text
+from spanwright.formats.json.records import (
+    NOTES,
+    Record,
+    checked_record,
+    checked_tokens,
+    decode_item,
+    first_keys,
+    given_id,
+    given_notes,
+    metadata_losses,
+    notes_record,
+    other_keys,
+    skip_space,
+    write_record,
+)
+from spanwright.formats.token_texts import (
+    Tokens,
+    border_losses,
+    disjoint,
+    entity_of,
+    joined,
+    plain_pair,
+    stray_starts,
+    stray_tag,
+    tokens_of,
+    unreadable_tag,
+    untyped_tag,
+)
+from spanwright.formats.unwritable import Loss, lost_relation
+from spanwright.text import Argument, Document, Entity, Relation
+from spanwright.text.tags import Run, runs_from_tags, tags_from_runs, unknown_tags
+
+_KEYS = frozenset(("orig_id", "tokens", "tags", "relations", NOTES))
+_WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+
+def recognises(path: Path, head: str) -> bool:
+    """Whether the file is a list whose first item has tokens and tags, or an empty list."""
+    start = head.lstrip()
+    if not start.startswith("["):
+        return False
+    return start.rstrip() == "[]" or {"tokens", "tags"} <= first_keys(start[1:])
+
+
+def read(path: Path, log: ReadingLog) -> Iterator[Document]:
+    """Yield the documents of a file, one for each item of its list."""
+    text, undecodable = read_marked_text(path)
+    ids = Ids(path, log)
+    line, previous = 1, 0
+    for number, (start, end, item) in enumerate(_items(text, path, log)):
+        line, previous = line + text.count("\n", previous, start), start
+        last = line + text.count("\n", start, end)
+        at = min((each for each in undecodable if line <= each <= last), default=line)
+        try:
+            if at in undecodable:
+                raise InputError(undecodable[at])
+            record = checked_record(item, escaped=text.find("\\u", start, end) >= 0)
+            yield _document(record, ids, path, line, log)
+        except InputError as error:
+            log.reject_document(path, at, f"item {number}: {error}", entities=_count(item))
+
+
+def _items(text: str, path: Path, log: ReadingLog) -> Iterator[tuple[int, int, Any]]:
+    """Yield (start, end, value) of the items of a JSON list one by one, up to the first that is not JSON."""
+    position, opening = skip_space(text, 0), "["
+    while text.startswith(opening, position):
+        position = skip_space(text, position + 1)
+        if opening == "[" and text.startswith("]", position):
+            break
+        try:
+            value, end = decode_item(text, position)
+        except (ValueError, RecursionError) as error:
+            _reject_rest(text, position, f"not JSON ({error})", path, log)
+            return
+        yield position, end, value
+        position, opening = skip_space(text, end), ","
+    rest = skip_space(text, position + 1)
+    if not text.startswith("]", position):
+        _reject_rest(text, position, f"{text[position : position + 20]!r} was found", path, log)
+    elif rest < len(text):
+        _reject_rest(text, rest, f"{text[rest : rest + 20]!r} was found behind the list", path, log)
+
+
+def _reject_rest(text: str, position: int, found: str, path: Path, log: ReadingLog) -> None:
+    line = 1 + text.count("\n", 0, position)
+    log.reject_document(
+        path, line, f"{found}; legal is one list of objects; the rest of the file is left out"
+    )
+
+
+def _count(item: Any) -> int:
+    """How many entities the tags of an item hold, which may be anything."""
+    tags = item.get("tags") if isinstance(item, dict) else None
+    is_readable = isinstance(tags, list) and all(isinstance(tag, str) for tag in tags)
+    return len(runs_from_tags(tags)) if is_readable and tags else 0
+
+
+def _document(record: Record, ids: Ids, path: Path, line: int, log: ReadingLog) -> Document:
+    tokens = checked_tokens(record.get("tokens"), "tokens")
+    tags = checked_tokens(record.get("tags"), "tags")
+    if len(tokens) != len(tags):
+        raise InputError(
+            f"there are {len(tokens)} tokens and {len(tags)} tags; legal is one tag for each token"
+        )
+    id, generated = ids.take(given_id(record, "orig_id"), line)
+    unreadable = unknown_tags(tags)
+    for position in unreadable:
+        log.reject_entity(path, line, f"document {id!r}: {unreadable_tag(tags[position])}")
+        tags[position] = "O"
+    runs = runs_from_tags(tags)
+    for position in stray_starts(tags, runs):
+        log.remark(path, line, f"document {id!r}: {stray_tag(tags[position], 'BILOU')}")
+    for first, _, type_ in runs:
+        if not type_.strip():
+            log.remark(path, line, f"document {id!r}: {untyped_tag(tags[first])}")
+    text, words, sentences = joined([tokens] if tokens else [])
+    entities = tuple(entity_of(run, words) for run in runs)
+    return Document(
+        id,
+        text,
+        entities,
+        words,
+        sentences,
+        generated_id=generated,
+        metadata=other_keys(record, _KEYS),
+        # Positions of entities mean something else where a tag could not be read.
+        relations=tuple(
+            _relations(record.get("relations"), () if unreadable else entities, id, path, line, log)
+        ),
+        annotation_notes=given_notes(record),
+    )
+
+
+def _relations(
+    value: Any, entities: tuple[Entity, ...], id: str, path: Path, line: int, log: ReadingLog
+) -> Iterator[Relation]:
+    """The relations of an item; wrong ones are rejected."""
+    places = range(len(entities))
+    for each in value if isinstance(value, list) else [] if value is None else [value]:
+        match each:
+            case {"head": int(head), "tail": int(tail), "type": str(type_)} if (
+                head in places and tail in places
+            ):
+                yield Relation(type_, (Argument(entities[head]), Argument(entities[tail])))
+            case _:
+                legal = (
+                    f"expected are a type, and head and tail below {len(entities)}, all tags being readable"
+                )
+                log.reject_relation(path, line, f"document {id!r}: the relation is {each!r:.80}; {legal}")
+
+
+def serialise(documents: Iterable[Document]) -> Iterator[str]:
+    """A list with one item for each document, an item a line."""
+    separator = "[\n"
+    for document in documents:
+        tokens = tokens_of(document)
+        runs, _ = disjoint(document, tokens.runs)
+        words = tokens.words
+        record: Record = {"tokens": words, "tags": tags_from_runs(runs, len(words), "BILOU")}
+        record["relations"] = [each for each in _written_relations(document, tokens, runs) if each]
+        record |= other_keys(document.metadata, _KEYS) | notes_record(document.annotation_notes)
+        if not document.generated_id:
+            record["orig_id"] = int(document.id) if _WHOLE_NUMBER.fullmatch(document.id) else document.id
+        yield separator + write_record(record, document.id)
+        separator = ",\n"
+    yield "[]\n" if separator == "[\n" else "\n]\n"
+
+
+def _written_relations(document: Document, tokens: Tokens, runs: list[Run]) -> Iterator[Record]:
+    """The records of relations; an empty one for a relation that cannot be written."""
+    places = {entity: runs.index(run) for run, entity in tokens.runs if run in runs}
+    for relation in document.relations:
+        found = [places[entity] for entity in plain_pair(relation) if entity in places]
+        yield {"head": found[0], "tail": found[1], "type": relation.type} if len(found) == 2 else {}
+
+
+def losses(document: Document) -> Iterator[Loss]:
+    """A line for each thing of a document that one layer of tags cannot express."""
+    tokens = tokens_of(document)
+    yield from tokens.losses
+    runs, overlapping = disjoint(document, tokens.runs)
+    yield from overlapping
+    for relation, record in zip(document.relations, _written_relations(document, tokens, runs), strict=True):
+        if not record:
+            yield lost_relation(document, relation)
+    yield from border_losses(document)
+    yield from metadata_losses(document, _KEYS)
+
+
+FORMAT = Format(
+    name="conll04",
+    description="a JSON list of sentences: tokens, BILOU tags and relations",
+    suffixes=(),
+    recognises=recognises,
+    read=read,
+    serialise=serialise,
+    holds=frozenset(("metadata", "notes", "relations")),
+    own_losses=losses,
+)

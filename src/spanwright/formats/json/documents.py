@@ -1,0 +1,274 @@
+"""The library's own document form: one JSON object a line, which holds everything a `Document` does.
+
+    {"id": "17", "text": "Famotidine helps", "entities": [{"start": 0, "end": 10, "type": "Chemical"}]}
+
+Offsets count characters and are half open; the option `offsets` tells what else they count in a file of
+another tool: `utf-16` or `bytes`. Only `text` is needed. Entities may have `fragments`, `concepts`, a
+`confidence` and their `text`, which is compared with what stands at their offsets; documents may have
+`relations` (see `json_relations`), `words` and `sentences` (lists of [start, end]), `corpus`, `metadata`,
+`annotation_notes` and `generated_id`. Other keys of a document are kept in its metadata.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from spanwright.errors import InputError
+from spanwright.formats.format import Format, ReadingLog
+from spanwright.formats.io.ids import Ids
+from spanwright.formats.json.records import (
+    Record,
+    first_keys,
+    given_id,
+    json_lines,
+    list_length,
+    other_keys,
+    write_record,
+)
+from spanwright.formats.json.relations import read_relations, relation_of, relation_records
+from spanwright.formats.odd_entities import remark_odd_entities
+from spanwright.formats.offsets import Offsets, Unit, offsets_in, unit_named
+from spanwright.formats.standoff import remark_other_mention
+from spanwright.formats.unwritable import EVERYTHING
+from spanwright.text import Document, Entity, Range
+
+_SUFFIX = ".jsonl"
+_KEYS = frozenset(
+    ("id", "text", "entities", "relations", "words", "sentences", "corpus", "metadata", "annotation_notes")
+) | {"generated_id"}
+_ENTITY_KEYS = frozenset(("start", "end", "type", "fragments", "concepts", "confidence", "text"))
+_LARGEST = sys.float_info.max
+_TOKEN_KEYS = frozenset(("tokens", "entity_mentions", "ner"))
+"""Keys of the JSON formats of tokens, some of which have a text besides."""
+
+
+def recognises(path: Path, head: str) -> bool:
+    """Whether the first line is an object with a text and without tokens, or an empty file is named so."""
+    if not head.strip():
+        return path.name.lower().endswith(_SUFFIX) and not path.is_dir()
+    keys = first_keys(head)
+    return "text" in keys and keys.isdisjoint(_TOKEN_KEYS)
+
+
+def read(path: Path, log: ReadingLog, *, offsets: Unit = "characters") -> Iterator[Document]:
+    """Yield the documents of a file, one a line; a wrong entity is rejected alone, a wrong document whole."""
+    ids = Ids(path, log)
+    extra: set[str] = set()
+    for line, record in json_lines(path, log, count=_count):
+        others = other_keys(record, _KEYS)
+        extra.update(others)
+        try:
+            document = _document(record, *ids.take(given_id(record, "id"), line), offsets)
+        except InputError as error:
+            log.reject_document(path, line, str(error), entities=_count(record))
+            continue
+        if twice := [key for key in others if document.metadata[key] is not others[key]]:
+            log.remark(path, line, f"keys that are in 'metadata' too, which is kept: {', '.join(twice)}")
+        marked = _with_entities(document, record.get("entities") or [], offsets, path, line, log)
+        yield _with_relations(marked, record, offsets, path, line, log) if record.get("relations") else marked
+    if extra:
+        log.notes.append(f"{path}: keys that are not read but kept as metadata: {', '.join(sorted(extra))}")
+
+
+def _count(record: Record) -> int:
+    return list_length(record.get("entities"))
+
+
+def _document(record: Record, id: str, generated: bool, unit: Unit = "characters") -> Document:
+    """The document of a record without its entities."""
+    text = _checked(record, "text", str, "a string")
+    offsets = offsets_in(text, unit)
+    _checked(record, "entities", list, "a list", [])
+    _checked(record, "relations", list, "a list", [])
+    metadata = _checked(record, "metadata", dict, "an object", {})
+    return Document(
+        id,
+        text,
+        words=_ranges(record, "words", offsets),
+        sentences=_ranges(record, "sentences", offsets),
+        corpus=_checked(record, "corpus", str, "a string", None),
+        generated_id=_checked(record, "generated_id", bool, "true or false", False) or generated,
+        metadata=other_keys(record, _KEYS) | metadata,
+        annotation_notes=_checked(record, "annotation_notes", dict, "an object", {}),
+    )
+
+
+def document_of(record: Record) -> Document:
+    """The document of a record that `record_of` made."""
+    document = _document(record, str(record["id"]), False)
+    offsets = offsets_in(document.text, "characters")
+    entities = tuple(_entity(each, offsets) for each in record["entities"])
+    relations = (relation_of(value, entities) for value in record.get("relations", ()))
+    return replace(document, entities=entities, relations=tuple(relations))
+
+
+_REQUIRED = object()
+
+
+def _checked(
+    record: Record, key: str, kind: type | tuple[type, ...], legal: str, default: Any = _REQUIRED
+) -> Any:
+    """The value of a key, if it is of a kind; a key that is absent or null has its default."""
+    value = record.get(key)
+    if value is None and default is not _REQUIRED:
+        return default
+    if value is None and key not in record:
+        raise InputError(f"the key {key!r} is missing; legal is {legal}")
+    if not isinstance(value, kind):
+        raise InputError(f"{key!r} is {value!r:.80}; legal is {legal}")
+    return value
+
+
+def _ranges(record: Record, key: str, offsets: Offsets) -> tuple[Range, ...] | None:
+    value = record.get(key)
+    if value is None:
+        return None
+    ranges = value if isinstance(value, list) else [value]
+    for each in ranges:
+        if not isinstance(each, list) or [type(border) for border in each] != [int, int]:
+            raise InputError(f"{key!r} holds {each!r:.80}; legal are lists [start, end] of whole numbers")
+    return _placed(tuple((start, end) for start, end in ranges), offsets)
+
+
+def _placed(ranges: tuple[Range, ...], offsets: Offsets) -> tuple[Range, ...]:
+    """Ranges in characters; where offsets do count characters they stay as they are, right or wrong."""
+    if offsets.positions is None:
+        return ranges
+    placed = tuple(each for start, end in ranges if (each := offsets.range(start, end)) is not None)
+    if len(placed) < len(ranges):
+        raise InputError(
+            f"{list(ranges)!r:.80} is not in the text or cuts a character; expected are offsets "
+            f"0 <= start < end <= {offsets.end}"
+        )
+    return placed
+
+
+def _with_entities(
+    document: Document, values: list[Any], unit: Unit, path: Path, line: int, log: ReadingLog
+) -> Document:
+    """The document with those of its entities that are right."""
+    found: list[tuple[Entity, Record]] = []
+    offsets = offsets_in(document.text, unit)
+    for number, value in enumerate(values):
+        try:
+            found.append((_entity(value, offsets), value))
+        except InputError as error:
+            log.reject_entity(path, line, f"entity {number}: {error}")
+    try:
+        marked = document.with_entities(tuple(entity for entity, _ in found))
+    except InputError:
+        # Seldom taken: one entity at a time, to find out which are outside the text.
+        found = [each for each in found if _fits(each[0], document, path, line, log)]
+        marked = document.with_entities(tuple(entity for entity, _ in found))
+    remark_odd_entities(marked.entities, path, line, log)
+    for entity, value in found:
+        if "text" in value:
+            remark_other_mention(
+                entity, document.mention(entity), value["text"], path, line, log, text=document.text
+            )
+        if extra := other_keys(value, _ENTITY_KEYS):
+            log.remark(path, line, f"an entity has keys that are not read: {', '.join(sorted(extra))}")
+    return marked
+
+
+def _with_relations(
+    document: Document, record: Record, unit: Unit, path: Path, line: int, log: ReadingLog
+) -> Document:
+    """The document with those of its relations that are right."""
+    known, offsets = set(document.entities), offsets_in(document.text, unit)
+    given = (_entity_or_none(value, offsets) for value in record.get("entities") or ())
+    entities = [entity if entity in known else None for entity in given]
+    relations = read_relations(record["relations"], entities, path, line, log)
+    return replace(document, relations=tuple(relations))
+
+
+def _entity_or_none(value: Any, offsets: Offsets) -> Entity | None:
+    try:
+        return _entity(value, offsets)
+    except InputError:
+        return None
+
+
+def _fits(entity: Entity, document: Document, path: Path, line: int, log: ReadingLog) -> bool:
+    try:
+        Document(document.id, document.text, (entity,))
+    except InputError as error:
+        log.reject_entity(path, line, str(error))
+        return False
+    return True
+
+
+def _entity(value: Any, offsets: Offsets) -> Entity:
+    if not isinstance(value, dict):
+        raise InputError(f"{value!r:.80} was found; legal is an object")
+    concepts = _checked(value, "concepts", list, "a list of strings", [])
+    confidence = _checked(value, "confidence", (int, float), "a number", None)
+    if not all(isinstance(concept, str) for concept in concepts):
+        raise InputError(f"'concepts' is {concepts!r:.80}; legal is a list of strings")
+    if isinstance(confidence, bool) or (confidence is not None and not abs(confidence) <= _LARGEST):
+        raise InputError(f"'confidence' is {confidence!r:.80}; legal is a finite number")
+    borders = _whole_number(value, "start"), _whole_number(value, "end")
+    type_ = _checked(value, "type", str, "a string")
+    ((start, end),) = _placed((borders,), offsets)
+    return Entity(
+        start,
+        end,
+        type_,
+        fragments=_ranges(value, "fragments", offsets) or (),
+        concepts=tuple(concepts),
+        confidence=confidence,
+    )
+
+
+def _whole_number(value: Record, key: str) -> int:
+    number = _checked(value, key, int, "a whole number")
+    if isinstance(number, bool):
+        raise InputError(f"{key!r} is {number}; legal is a whole number")
+    return int(number)
+
+
+def serialise(documents: Iterable[Document]) -> Iterator[str]:
+    """One line for each document."""
+    for document in documents:
+        yield write_record(record_of(document), document.id) + "\n"
+
+
+def record_of(document: Document) -> Record:
+    """The JSON object of a document; what has its default is left out."""
+    record: Record = {
+        "id": document.id,
+        "text": document.text,
+        "entities": [_entity_record(entity) for entity in document.entities],
+    }
+    optional = {
+        "relations": relation_records(document.relations, document.entities) or None,
+        "words": document.words,
+        "sentences": document.sentences,
+        "corpus": document.corpus,
+        "metadata": dict(document.metadata) or None,
+        "annotation_notes": dict(document.annotation_notes) or None,
+        "generated_id": document.generated_id or None,
+    }
+    return record | {key: value for key, value in optional.items() if value is not None}
+
+
+def _entity_record(entity: Entity) -> Record:
+    record: Record = {"start": entity.start, "end": entity.end, "type": entity.type}
+    optional = {"fragments": entity.fragments, "concepts": entity.concepts, "confidence": entity.confidence}
+    return record | {key: value for key, value in optional.items() if value not in ((), None)}
+
+
+FORMAT = Format(
+    name="jsonl",
+    description="one JSON document a line, with everything a document can hold",
+    suffixes=(_SUFFIX,),
+    recognises=recognises,
+    read=read,
+    options={"offsets": unit_named},
+    serialise=serialise,
+    holds=EVERYTHING,
+)

@@ -1,0 +1,1 @@
+"""spaCy's binary files."""

@@ -1,0 +1,1 @@
+"""Parquet tables and folders of the library `datasets`."""

@@ -1,0 +1,169 @@
+"""Two variational auto-encoders of gold spans, as in Joint-IB (Nguyen, Miwa and Ananiadou 2023, 3.1).
+
+One writes the words of a span again, the other those of its synonyms. For a span vector s each has a
+posterior
+
+    mu = W_mu s + b_mu,  log sigma^2 = W_sigma s + b_sigma,  z = mu + sigma * noise
+
+(the paper writes sigma^2 = W s + b; its logarithm keeps it positive) and a decoder that writes words from z
+(`word_decoder.py`). The paper shares mu, so that a span and its synonyms come to lie close to each other.
+
+Two loss terms each, both means over rewrites, whose weights and schedules are the objective's:
+
+- the negative log likelihood of the words with their end, summed over the words of a rewrite;
+- the divergence of the posterior from N(0, I), summed over dimensions.
+
+They learn beside the span scores, with gradients that reach the encoder, and answer nothing: a model finds
+entities without them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, PositiveInt, model_validator
+from torch import Tensor, nn
+
+from spanwright.batches.batch import Rewrites
+from spanwright.errors import InputError
+from spanwright.parts.beside.writer.word_decoder import OutputKind, WordDecoder, WordTable
+from spanwright.strict import Strict
+
+RECONSTRUCTION = "reconstruction"
+SYNONYMS = "synonyms"
+DIVERGENCE = "-divergence"
+"""Behind the name of an auto-encoder: its second loss term."""
+
+
+class SpanVaeSettings(Strict):
+    """Settings of the auto-encoders of spans."""
+
+    latent: PositiveInt = 256
+    """Size of a latent vector."""
+    hidden: PositiveInt = 256
+    """Size of the states of a decoder; 16 or more with adaptive output."""
+    word_size: PositiveInt = 200
+    """Size of the embeddings that a decoder reads; that of the word vectors where a file is given."""
+    sharing: Literal["mean", "all", "none"] = "mean"
+    """What the posteriors of spans and synonyms share: the mean, mean and deviation, or nothing."""
+    word_dropout: float = Field(default=0.3, ge=0, lt=1)
+    """Share of the words that a decoder reads as unknown while training, so that it needs the latent."""
+    output: OutputKind = "softmax"
+    """`adaptive` scores rare words only when their cluster is meant: quicker with thousands of words."""
+    keep: bool = False
+    """Whether saved models keep the auto-encoders; entities are found without them."""
+    vectors: str | None = None
+    """A file of word vectors to begin with: word2vec, GloVe or fastText; none starts at random."""
+    synonyms: tuple[str, ...] = ()
+    """Where synonyms come from: lexicon files, or `corpus` for names that share a concept id in the training
+    corpus. Without any there is no auto-encoder of synonyms."""
+    synonyms_per_mention: PositiveInt | Literal["all"] = 10
+    """Synonyms that a mention is rewritten to, at most."""
+
+    @model_validator(mode="after")
+    def _check_hidden(self) -> Self:
+        if self.output == "adaptive" and self.hidden < 16:
+            raise ValueError(f"hidden {self.hidden} with adaptive output; legal is 16 or more")
+        return self
+
+
+class SpanVae(nn.Module):
+    """Auto-encoders of spans and, where settings name synonyms, of their synonyms.
+
+    Their parts stand in lists, spans first; a list with one entry serves both.
+    """
+
+    def __init__(
+        self,
+        settings: SpanVaeSettings,
+        *,
+        vector_size: int,
+        vocabulary: int,
+        word_vectors: Tensor | None = None,
+    ) -> None:
+        """`word_vectors` (vocabulary, word size) are first embeddings; rows of NaN start at random."""
+        super().__init__()
+        self.latent = settings.latent
+        self.word_dropout = settings.word_dropout
+        self.names = (RECONSTRUCTION, SYNONYMS) if settings.synonyms else (RECONSTRUCTION,)
+        word_size, hidden, latent = settings.word_size, settings.hidden, settings.latent
+        self.table = WordTable(
+            words=vocabulary, word_size=word_size, hidden=hidden, output=settings.output, vectors=word_vectors
+        )
+        self.means = self._heads(vector_size, shared=settings.sharing != "none")
+        self.log_variances = self._heads(vector_size, shared=settings.sharing == "all")
+        self.decoders = nn.ModuleList(
+            WordDecoder(word_size=word_size, latent=latent, hidden=hidden) for _ in self.names
+        )
+
+    def _heads(self, vector_size: int, *, shared: bool) -> nn.ModuleList:
+        """Projections of span vectors to one number per latent dimension."""
+        return nn.ModuleList(
+            nn.Linear(vector_size, self.latent) for _ in range(1 if shared else len(self.names))
+        )
+
+    @property
+    def terms(self) -> set[str]:
+        """Names of the loss terms."""
+        return {*self.names, *(name + DIVERGENCE for name in self.names)}
+
+    def losses(self, vectors: Tensor, rewrites: Rewrites, noise: Tensor | None = None) -> dict[str, Tensor]:
+        """The loss terms by name; 0 where there is nothing to rewrite.
+
+        `vectors` (spans, vector size) are those of `rewrites.spans`. `noise` (rewrites, latent) is drawn from
+        N(0, I) while training unless given, and 0 else.
+        """
+        if noise is None:
+            size = (len(rewrites.source), self.latent)
+            noise = vectors.new_empty(size).normal_() if self.training else vectors.new_zeros(size)
+        dropout = self.word_dropout if self.training else 0.0
+        means = [head(vectors) for head in self.means]
+        log_variances = [head(vectors) for head in self.log_variances]
+        losses: dict[str, Tensor] = {}
+        for number, name in enumerate(self.names):
+            chosen = rewrites.synonym == (name == SYNONYMS)
+            source, count = rewrites.source[chosen], max(1, int(chosen.sum()))
+            mean, log_variance = (either[number % len(either)][source] for either in (means, log_variances))
+            latent, words = sample(mean, log_variance, noise[chosen]), rewrites.words[chosen]
+            surprise = self._decoder(number).surprise(latent, words, self.table, dropout=dropout)
+            losses[name] = surprise.sum() / count
+            losses[name + DIVERGENCE] = divergence(mean, log_variance).sum() / count
+        return losses
+
+    def posterior(self, vectors: Tensor, *, synonym: bool = False) -> Tensor:
+        """(spans, latent): the means of the posteriors of spans, or of their synonyms."""
+        number = self._number(synonym)
+        mean: Tensor = self.means[number % len(self.means)](vectors)
+        return mean
+
+    def rewrite(self, vectors: Tensor, *, synonym: bool, longest: int) -> Tensor:
+        """(spans, longest): the words that spans, or their synonyms, most likely have, as in `Rewrites`.
+
+        Written word by word from the mean of the posterior, so the same every time.
+        """
+        decoder = self._decoder(self._number(synonym))
+        return decoder.write(self.posterior(vectors, synonym=synonym), longest, self.table)
+
+    def _decoder(self, number: int) -> WordDecoder:
+        decoder = self.decoders[number]
+        assert isinstance(decoder, WordDecoder)
+        return decoder
+
+    def _number(self, synonym: bool) -> int:
+        """The position of an auto-encoder in the lists."""
+        if synonym and SYNONYMS not in self.names:
+            raise InputError(
+                "these auto-encoders never learnt synonyms; legal is synonym=False, or to train with "
+                "sources of synonyms in the settings"
+            )
+        return int(synonym)
+
+
+def sample(mean: Tensor, log_variance: Tensor, noise: Tensor) -> Tensor:
+    """(rows, latent): draws from Gaussians, given standard normal noise; all of that shape (equation 3)."""
+    return mean + (0.5 * log_variance).exp() * noise
+
+
+def divergence(mean: Tensor, log_variance: Tensor) -> Tensor:
+    """(rows,): Kullback-Leibler divergence of Gaussians (rows, latent) from N(0, I)."""
+    return 0.5 * (log_variance.exp() + mean.square() - 1 - log_variance).sum(1)

@@ -1,0 +1,1 @@
+"""From pieces to word states: backbones, where their weights come from, adapters."""

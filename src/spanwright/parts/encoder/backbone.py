@@ -1,0 +1,220 @@
+"""Loading Hugging Face backbones. Never runs code from a model folder, never asks a question."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from spanwright.batches.pieces import PieceEncoder
+from spanwright.errors import InputError, ModelError, SettingsError
+from spanwright.parts.encoder import pretrained
+from spanwright.parts.encoder.adapters import LoraSettings, Quantised, adapt, loading_options, require
+from spanwright.parts.encoder.kinds import HALVED, TESTED, check_backbone, check_config
+from spanwright.parts.layers.dropout import QuickDropout, attention
+
+_ATTENTION = "spanwright"
+"""The name under which transformers knows our attention."""
+_POSITIONS_BEHIND_PADDING = frozenset(
+    ("roberta", "xlm-roberta", "camembert", "mpnet", "data2vec-text", "xmod")
+)
+_DROPOUT = ("hidden_dropout_prob", "dropout_rate", "dropout")
+"""What configurations call the dropout of states."""
+_ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
+"""What configurations call the dropout of attention."""
+
+
+def load_pretrained(
+    name: str,
+    dropout: float | None = None,
+    *,
+    attention_dropout: float | None = None,
+    lora: LoraSettings | None = None,
+    quantised: Quantised | None = None,
+    checkpointing: bool = False,
+) -> tuple[nn.Module, PieceEncoder]:
+    """A pretrained backbone and its tokenizer, by short name, folder or Hugging Face model id."""
+    require(lora, quantised)
+    transformers = _transformers()
+    source = pretrained.folder(name)
+    try:
+        config = transformers.AutoConfig.from_pretrained(source, trust_remote_code=False)
+        check_config(config, name)
+        _set_dropout(config, "dropout", dropout, _DROPOUT)
+        _set_dropout(config, "attention_dropout", attention_dropout, _ATTENTION_DROPOUT)
+        model, loading = _class(config).from_pretrained(
+            source,
+            config=config,
+            dtype=torch.float32,
+            trust_remote_code=False,
+            output_loading_info=True,
+            **loading_options(quantised),
+        )
+        pieces = _load_pieces(source, transformers)
+    except (OSError, ValueError, ImportError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(
+            f"encoder {name!r} cannot be loaded: {reason} Expected one of {', '.join(pretrained.NAMES)}, "
+            f"a folder with config.json, weights and tokenizer.json, or a Hugging Face id (needs network)"
+        ) from None
+    _check_complete(loading["missing_keys"], name)
+    backbone = _encoder(model)
+    if lora is not None:
+        adapt(backbone, lora)
+    # After adapters, which also see to it that quantised weights can be computed with and still learn.
+    check_backbone(backbone, name)
+    if checkpointing:
+        _checkpoint_gradients(backbone)
+    return _prepared(backbone), pieces
+
+
+def from_config(config: dict[str, Any]) -> nn.Module:
+    """A backbone with fresh weights, from the dictionary of its configuration."""
+    transformers = _transformers()
+    kind = config.get("model_type")
+    if kind not in transformers.CONFIG_MAPPING:
+        raise ModelError(f"encoder of kind {kind!r} is unknown to transformers {transformers.__version__}")
+    cleaned = {key: value for key, value in config.items() if key not in ("auto_map", "model_type")}
+    settings = transformers.AutoConfig.for_model(kind, **cleaned)
+    model = _class(settings).from_config(settings, trust_remote_code=False, dtype=torch.float32)
+    backbone = _encoder(model)
+    check_backbone(backbone, str(kind))
+    return _prepared(backbone)
+
+
+def hidden_size(backbone: nn.Module) -> int:
+    """Size of a backbone's states."""
+    config: Any = backbone.config
+    return int(config.hidden_size)
+
+
+def longest_input(config: Any) -> int:
+    """The most pieces that a backbone takes at once; a very large number where it sets no limit."""
+    positions = getattr(config, "max_position_embeddings", None)
+    if not positions:
+        return 1 << 30
+    # RoBERTa and its relatives count positions from behind the padding id, so these are lost.
+    lost = config.pad_token_id + 1 if config.model_type in _POSITIONS_BEHIND_PADDING else 0
+    return int(positions) - lost
+
+
+def _transformers() -> Any:
+    import transformers
+
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    transformers.utils.logging.disable_progress_bar()
+    return transformers
+
+
+def _class(config: Any) -> Any:
+    """The automatic class of transformers that makes a model without a decoder."""
+    transformers = _transformers()
+    return transformers.AutoModelForTextEncoding if config.model_type in HALVED else transformers.AutoModel
+
+
+def _encoder(model: Any) -> nn.Module:
+    """What reads text in a model.
+
+    Half an encoder-decoder has its embeddings twice, once outside of what is returned. And span models read
+    states: a pooler would only cost time and hold weights that never learn.
+    """
+    encoder: nn.Module = model.encoder if model.config.model_type in HALVED else model
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.register_module("pooler", None)
+    return encoder
+
+
+def _check_complete(missing: Iterable[str], name: str) -> None:
+    """Refuse weights that would leave a part of the encoder as it was drawn at random, but for its pooler."""
+    needed = sorted(key for key in missing if not key.startswith("pooler."))
+    if needed:
+        raise InputError(
+            f"encoder {name!r} has no weights for {needed[0]!r} ({len(needed)} missing in all); expected are "
+            f"all weights of its kind, under the names that transformers gives them"
+        )
+
+
+def _set_dropout(config: Any, setting: str, value: float | None, names: Sequence[str]) -> None:
+    """Give a configuration the value of a setting, by whichever of the names it has for it."""
+    if value is None:
+        return
+    known = [name for name in names if hasattr(config, name)]
+    if not known:
+        raise SettingsError(
+            f"encoder.{setting} is {value}, but an encoder of kind {config.model_type!r} has no such number; "
+            f"leave it out"
+        )
+    setattr(config, known[0], value)
+
+
+def _checkpoint_gradients(backbone: Any) -> None:
+    if not backbone.supports_gradient_checkpointing:
+        raise SettingsError(
+            f"encoder.checkpointing is true, but an encoder of kind {backbone.config.model_type!r} cannot "
+            f"compute its states anew; legal is false"
+        )
+    backbone.gradient_checkpointing_enable({"use_reentrant": False})
+
+
+def _load_pieces(source: str, transformers: Any) -> PieceEncoder:
+    file = Path(source) / "tokenizer.json"
+    if file.is_file():
+        return PieceEncoder.from_file(file)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        raise InputError(
+            f"encoder {source!r} has a tokenizer of the slow kind, {type(tokenizer).__name__}; legal are "
+            f"those that can be written as a tokenizer.json"
+        )
+    return PieceEncoder(backend)
+
+
+def _prepared(backbone: nn.Module) -> nn.Module:
+    """A backbone with dropout that costs little, if it is of a kind for which this is tested."""
+    config: Any = backbone.config
+    if config.model_type not in TESTED:
+        return backbone
+    for module in list(backbone.modules()):
+        for name, child in module.named_children():
+            if type(child) is nn.Dropout:
+                module.register_module(name, QuickDropout(child.p))
+    _quicken_attention(backbone)
+    return backbone
+
+
+def _quicken_attention(backbone: Any) -> None:
+    """Use attention with cheap dropout while training; a backbone with attention of its own keeps it."""
+    if backbone.config._attn_implementation != "sdpa" or not backbone._can_set_attn_implementation():
+        return
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+    from transformers.masking_utils import sdpa_mask
+
+    def forward(
+        module: nn.Module,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attention_mask: Tensor | None,
+        dropout: float = 0.0,
+        scaling: float | None = None,
+        **others: Any,
+    ) -> tuple[Tensor, None]:
+        # A bias of positions (T5) may learn, and ours has no gradient for what is added to scores.
+        if dropout == 0.0 or query.device.type != "cpu" or others.get("position_bias") is not None:
+            settings = {"dropout": dropout, "scaling": scaling, **others}
+            stock: tuple[Tensor, None] = sdpa_attention_forward(
+                module, query, key, value, attention_mask, **settings
+            )
+            return stock
+        mixed = attention(query, key, value, attention_mask, probability=dropout, scale=scaling)
+        return mixed.transpose(1, 2).contiguous(), None
+
+    AttentionInterface.register(_ATTENTION, forward)
+    AttentionMaskInterface.register(_ATTENTION, sdpa_mask)
+    backbone.set_attn_implementation(_ATTENTION)

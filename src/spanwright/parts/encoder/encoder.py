@@ -1,0 +1,150 @@
+"""The text encoder: a Hugging Face backbone that gives every word a state."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+import torch
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from spanwright.batches.batch import Batch
+from spanwright.parts.encoder.adapters import LoraSettings, Quantised
+from spanwright.parts.encoder.backbone import hidden_size
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.optional import OFF
+from spanwright.strict import Strict
+
+Pooling = Literal["ends", "first", "mean", "max"]
+
+
+class EncoderSettings(Strict):
+    """Which backbone, and how the pieces of a word become its state."""
+
+    name: str = "minilm"
+    """A short name (minilm, gte-small, e5-small, mpnet-base), a folder, or a Hugging Face model id."""
+    pooling: Pooling = "ends"
+    """`ends`: a span takes the first piece of its first word and the last piece of its last word."""
+    dropout: float | None = None
+    """Hidden dropout of the backbone while training; its own value when None."""
+    attention_dropout: float | None = Field(default=None, ge=0, lt=1)
+    """Dropout of the backbone's attention while training; its own value when None."""
+    lora: Annotated[LoraSettings | None, OFF] = None
+    """Freeze the backbone and let low-rank adapters learn in its place."""
+    quantised: Annotated[Quantised | None, OFF] = None
+    """Keep the frozen weights in 4 or 8 bits while training; only with `lora`."""
+    checkpointing: bool = False
+    """Compute the states of blocks anew for the gradient, rather than keep them: slower, but smaller."""
+
+    @model_validator(mode="after")
+    def _check_quantised(self) -> Self:
+        if self.quantised is not None and self.lora is None:
+            raise ValueError(
+                f"quantised is {self.quantised!r}, but weights of a few bits cannot learn: set encoder.lora, "
+                "such as encoder.lora.rank=32"
+            )
+        return self
+
+
+class Encoder(nn.Module):
+    """Runs the backbone over padded pieces and gathers the states of packed words."""
+
+    def __init__(
+        self,
+        backbone: nn.Module,
+        pooling: Pooling,
+        *,
+        depth: int = 0,
+        piece_means: bool = False,
+        corpora: int = 0,
+        corpus_from_end: int = 1,
+    ) -> None:
+        """With `corpora`, a learnt vector of each stands in its windows, so far from their end."""
+        super().__init__()
+        self.piece_means = piece_means
+        """Whether the means of the states of words' pieces are handed on as well."""
+        self.backbone = backbone
+        self.pooling = pooling
+        self.depth = depth
+        """Of how many top blocks the inputs are handed on as well."""
+        embeddings: Any = backbone.get_input_embeddings() if corpora else None  # type: ignore[operator]
+        self.corpora = CorpusTokens(embeddings.weight, corpora, corpus_from_end) if corpora else None
+
+    @property
+    def width(self) -> int:
+        """Size of a state."""
+        return hidden_size(self.backbone)
+
+    @property
+    def config(self) -> Any:
+        """The backbone's configuration."""
+        return self.backbone.config
+
+    def forward(self, batch: Batch) -> WordStates:
+        """Word states of a batch."""
+        more = {"output_hidden_states": True} if self.depth else {}
+        output = self.backbone(**self.pieces(batch), attention_mask=batch.piece_mask.long(), **more)
+        hidden: Tensor = output.last_hidden_state
+        start, end = self._word_states(hidden, batch)
+        # The last of all states is that behind the top block.
+        inputs = output.hidden_states[-1 - self.depth : -1] if self.depth else ()
+        layers = tuple(self._word_states(states, batch)[0] for states in inputs)
+        if not self.piece_means:
+            return WordStates(start, end, anchor=hidden[:, 0], layers=layers)
+        means, counts = _pool(hidden.flatten(0, 1), batch, "mean"), _piece_counts(batch)[:, None]
+        return WordStates(start, end, hidden[:, 0], means, counts.to(hidden.dtype), layers)
+
+    def pieces(self, batch: Batch) -> dict[str, Tensor]:
+        """What the backbone reads: ids of pieces or, with vectors of corpora among them, embeddings."""
+        if self.corpora is None:
+            return {"input_ids": batch.piece_ids}
+        backbone: Any = self.backbone
+        embedded = backbone.get_input_embeddings()(batch.piece_ids)
+        return {"inputs_embeds": self.corpora(embedded, batch)}
+
+    def _word_states(self, hidden: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Start and end states (words, width) from piece states (windows, pieces, width)."""
+        pieces = hidden.flatten(0, 1)
+        if self.pooling in ("ends", "first"):
+            start = pieces.index_select(0, batch.first_piece)
+            return start, pieces.index_select(0, batch.last_piece) if self.pooling == "ends" else start
+        pooled = _pool(pieces, batch, "mean" if self.pooling == "mean" else "amax")
+        return pooled, pooled
+
+
+class CorpusTokens(nn.Module):
+    """Vectors that tell the encoder which corpus a window is from.
+
+    They stand in place of a piece, but are weights of their own: they learn also where the backbone is
+    frozen, and its vocabulary stays as it is.
+    """
+
+    def __init__(self, embeddings: Tensor, corpora: int, from_end: int) -> None:
+        """`embeddings` (pieces, size) are those of the backbone."""
+        super().__init__()
+        self.from_end = from_end
+        # As far from each other as the vectors of pieces are.
+        spread = float(embeddings.detach().float().std())
+        self.vectors = nn.Parameter(torch.randn(corpora, embeddings.shape[1]) * spread)
+
+    def forward(self, embedded: Tensor, batch: Batch) -> Tensor:
+        """(windows, pieces, size): embedded pieces with the vector of its corpus in each window."""
+        windows = torch.arange(len(embedded), device=embedded.device)
+        position = batch.piece_mask.sum(1) - self.from_end
+        return embedded.index_put((windows, position), self.vectors[batch.corpus].to(embedded.dtype))
+
+
+def _pool(pieces: Tensor, batch: Batch, reduction: Literal["mean", "amax"]) -> Tensor:
+    """(words, width): the mean or elementwise maximum over the pieces of each word."""
+    counts = _piece_counts(batch)
+    word = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
+    within = torch.arange(len(word), device=word.device) - (counts.cumsum(0) - counts)[word]
+    source = pieces.index_select(0, batch.first_piece[word] + within)
+    empty = pieces.new_zeros(len(counts), pieces.shape[1])
+    index = word[:, None].expand_as(source)
+    return empty.scatter_reduce(0, index, source, reduction, include_self=False)
+
+
+def _piece_counts(batch: Batch) -> Tensor:
+    """(words,): how many pieces each word has."""
+    return batch.last_piece - batch.first_piece + 1

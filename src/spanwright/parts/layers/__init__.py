@@ -1,0 +1,1 @@
+"""Small layers that several parts have."""

@@ -1,0 +1,1 @@
+"""From word states to scored spans: representations, transforms, scorers, pruning."""

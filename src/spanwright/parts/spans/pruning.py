@@ -1,0 +1,78 @@
+"""Candidate pruning: a cheap look at the ends of all spans decides which few are worth a deep one."""
+
+from __future__ import annotations
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional
+
+from spanwright.batches.batch import Batch, Spans
+from spanwright.batches.neighbours import near_golds
+from spanwright.parts.encoder.states import WordStates
+from spanwright.strict import Strict
+
+PRUNING = "pruning"
+"""The loss term of the pruner."""
+
+
+class PruningSettings(Strict):
+    """Settings of the candidate pruner."""
+
+    keep: float = Field(default=1.0, gt=0)
+    """Candidates that a window keeps, for each of its words."""
+    size: int = Field(default=64, gt=0)
+    """Size of the vectors by which first and last words are compared."""
+
+
+class Pruner(nn.Module):
+    """Scores spans by their ends, `a . first + b . last + (A first) . (B last) + c_width`.
+
+    Words are projected once; a span costs one product of two small vectors. It is trained, jointly with the
+    rest, to tell golds from all other candidates.
+    """
+
+    def __init__(self, settings: PruningSettings, *, state_width: int, width_limit: int) -> None:
+        super().__init__()
+        self.settings = settings
+        # The last number of each projection is the word's own score at that end.
+        self.first = nn.Linear(state_width, settings.size + 1)
+        self.last = nn.Linear(state_width, settings.size + 1)
+        self.widths = nn.Embedding(width_limit, 1)
+        nn.init.zeros_(self.widths.weight)
+
+    def forward(self, states: WordStates, spans: Spans) -> Tensor:
+        """(spans,): the logit of being an entity."""
+        first = self.first(states.start).index_select(0, spans.first)
+        last = self.last(states.end).index_select(0, spans.last)
+        products = (first[:, :-1] * last[:, :-1]).sum(1) * self.settings.size**-0.5
+        logits: Tensor = products + first[:, -1] + last[:, -1] + self.widths(spans.widths - 1).squeeze(1)
+        return logits
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Binary cross entropy of all candidates, summed and divided by the number of windows."""
+        golds, targets = batch.golds, torch.zeros_like(logits)
+        if golds.probability is None:
+            targets[golds.span] = 1
+        else:
+            # A span is an entity as likely as it is of any type.
+            targets.index_add_(0, golds.span, golds.probability).clamp_(max=1)
+        total = functional.binary_cross_entropy_with_logits(logits, targets, reduction="sum")
+        return total / len(batch.word_counts)
+
+    def kept(self, logits: Tensor, batch: Batch) -> Tensor:
+        """(spans,): True for the best candidates of each window."""
+        window = batch.spans.window
+        order = logits.argsort(descending=True, stable=True)
+        order = order[window[order].argsort(stable=True)]
+        counts = window.bincount(minlength=len(batch.word_counts))
+        starts = counts.cumsum(0) - counts
+        rank = torch.empty_like(order)
+        rank[order] = torch.arange(len(order), device=order.device) - starts[window[order]]
+        allowed = (batch.word_counts * self.settings.keep).ceil().long()
+        return rank < allowed[window]
+
+    def pruned(self, logits: Tensor, batch: Batch, *, near: int = 0) -> Batch:
+        """The batch with its best candidates; where there are golds, with these and the spans near them."""
+        kept = self.kept(logits.detach(), batch) | near_golds(batch, near)
+        return batch.keeping(kept.nonzero().squeeze(1))

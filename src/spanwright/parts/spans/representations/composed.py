@@ -1,0 +1,149 @@
+"""Composed: a span is a Linear over chosen ingredients, such as its first word, its last word and its width.
+
+First, last and width are the span vectors of PURE (Zhong and Chen, 2021, after Lee et al., 2017); max, anchor
+and width are those of SpERT (Eberts and Ulges, 2020).
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Literal, Self
+
+import torch
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from spanwright.batches.batch import Spans
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.layers.dropout import QuickDropout
+from spanwright.parts.layers.factored import FactoredLinear
+from spanwright.parts.spans.representations.pooling import pooled
+from spanwright.parts.spans.representations.vectors import EndTerm, SpanVectors
+from spanwright.strict import Strict
+
+Ingredient = Literal["first", "last", "max", "mean", "piece-mean", "anchor", "width"]
+OF_WORDS: tuple[Ingredient, ...] = ("first", "last", "max", "mean", "piece-mean")
+"""The ingredients that tell spans of the same width apart."""
+
+
+class ComposedSettings(Strict):
+    """Settings of the composed representation."""
+
+    kind: Literal["composed"] = "composed"
+    ingredients: tuple[Ingredient, ...] = ("first", "last", "width")
+    """What a span vector is made of: the state of the first or last word, the elementwise maximum or the mean
+    of the states of all words, the mean of the states of all pieces, the anchor of the window, an embedding
+    of the width."""
+    size: int = Field(default=256, gt=0)
+    """Size of a span vector."""
+    width_size: int = Field(default=32, gt=0)
+    """Size of the width embedding."""
+    width_deviation: float = Field(default=1.0, gt=0)
+    """Standard deviation of the numbers that width embeddings start from."""
+    activation: Literal["relu", "none"] = "relu"
+    """What follows the Linear."""
+    dropout: float = Field(default=0.2, ge=0, lt=1)
+    """Dropout on the span vectors."""
+
+    @model_validator(mode="after")
+    def _check_ingredients(self) -> Self:
+        repeated = sorted({name for name in self.ingredients if self.ingredients.count(name) > 1})
+        if repeated:
+            raise ValueError(f"ingredients repeat {repeated}; legal is each ingredient once")
+        if not set(self.ingredients) & set(OF_WORDS):
+            raise ValueError(
+                f"ingredients {list(self.ingredients)} say nothing of a span's words; "
+                f"legal is at least one of {list(OF_WORDS)}"
+            )
+        return self
+
+
+class Composed(nn.Module):
+    """`dropout(activation(W [ingredients] + b))`, projected where each ingredient lives and then gathered.
+
+    First, last and means are projected per word, anchors per window and widths per width. Only max, which
+    does not commute with a projection, costs one product per span.
+    """
+
+    def __init__(self, settings: ComposedSettings, *, state_width: int, width_limit: int) -> None:
+        super().__init__()
+        self.size = settings.size
+        self.ingredients = settings.ingredients
+        if "width" in self.ingredients:
+            self.widths = nn.Embedding(width_limit, settings.width_size)
+            nn.init.normal_(self.widths.weight, std=settings.width_deviation)
+        sizes = [settings.width_size if name == "width" else state_width for name in self.ingredients]
+        self.evidence_size = sum(sizes)
+        self.projection = FactoredLinear(sizes, settings.size)
+        self.rectify = settings.activation == "relu"
+        self.dropout = QuickDropout(settings.dropout)
+
+    def forward(self, states: WordStates, spans: Spans) -> SpanVectors:
+        """The vectors of candidate spans, of the windows' anchors and the terms of words at their ends."""
+        inputs = [self._input(name, states, spans) for name in self.ingredients]
+        terms = dict(zip(self.ingredients, self.projection(inputs), strict=True))
+        # Gathered one after the other: two tensors as large as the result at a time, however many terms.
+        gathered = (_of_spans(name, term, spans, states) for name, term in terms.items())
+        vectors = reduce(torch.add, gathered)
+        anchors = self._anchor_terms(states)
+        return SpanVectors(
+            spans=self._finished(vectors),
+            null=self._finished(reduce(torch.add, anchors.values())),
+            first=EndTerm(terms["first"], anchors["first"]) if "first" in terms else None,
+            last=EndTerm(terms["last"], anchors["last"]) if "last" in terms else None,
+        )
+
+    def evidence(self, states: WordStates, spans: Spans) -> Tensor:
+        """(spans, evidence size): the ingredients themselves, side by side; for few spans, as it is large."""
+        return torch.cat(
+            [_of_spans(name, self._input(name, states, spans), spans, states) for name in self.ingredients],
+            dim=1,
+        )
+
+    def _input(self, name: Ingredient, states: WordStates, spans: Spans) -> Tensor:
+        """(words | windows | widths | spans, input size): an ingredient where it lives."""
+        match name:
+            case "first" | "mean":
+                return states.start
+            case "last":
+                return states.end
+            case "piece-mean":
+                assert states.piece_mean is not None  # build() asks for them
+                return states.piece_mean
+            case "anchor":
+                return states.anchor
+            case "width":
+                return self.widths.weight
+            case "max":
+                return pooled(states.start, spans, torch.maximum)
+
+    def _anchor_terms(self, states: WordStates) -> dict[Ingredient, Tensor]:
+        """(windows | 1, size): the terms of spans of one word whose state is the anchor."""
+        inputs = [self.widths.weight[:1] if name == "width" else states.anchor for name in self.ingredients]
+        return dict(zip(self.ingredients, self.projection(inputs), strict=True))
+
+    def _finished(self, sums: Tensor) -> Tensor:
+        finished: Tensor = self.dropout(torch.relu_(sums) if self.rectify else sums)
+        return finished
+
+
+def _of_spans(name: Ingredient, term: Tensor, spans: Spans, states: WordStates) -> Tensor:
+    """(spans, size): the projected term of an ingredient for each span, free to be changed in place."""
+    match name:
+        case "first":
+            return term.index_select(0, spans.first)
+        case "last":
+            return term.index_select(0, spans.last)
+        case "anchor":
+            return term.index_select(0, spans.window)
+        case "width":
+            return term.index_select(0, spans.widths - 1)
+        case "mean":
+            return pooled(term, spans, torch.add) / spans.widths[:, None]
+        case "piece-mean":
+            # Words count by their pieces, so that the mean is that of the pieces.
+            counts = states.piece_count
+            assert counts is not None  # build() asks for them
+            return pooled(term * counts, spans, torch.add) / pooled(counts, spans, torch.add)
+        case "max":
+            return term

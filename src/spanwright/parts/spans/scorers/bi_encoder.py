@@ -1,0 +1,273 @@
+"""The bi-encoder of BINDER (Zhang et al., 2023): types and spans meet in one vector space.
+
+Spans, and the words that begin and end them, are compared with types by a scaled cosine:
+`exp(s) * cos(item, type)`, with a learnt `s` for each of the three. A span is an entity of a type if it is
+more similar to the type than the threshold is. See `contrast` for the losses.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional
+
+from spanwright.batches.batch import Batch
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.layers.dropout import QuickDropout
+from spanwright.parts.spans.classes import NEVER, OwnTypes
+from spanwright.parts.spans.predictions import Predictions
+from spanwright.parts.spans.representations.vectors import EndTerm, SpanVectors
+from spanwright.parts.spans.scorers.contrast import Items, contrast
+from spanwright.parts.spans.scorers.type_vectors import AtomicTypes, DescribedTypes, PrototypeTypes
+from spanwright.strict import Strict
+
+TypeSource = DescribedTypes | PrototypeTypes | AtomicTypes
+
+
+class BiEncoderSettings(Strict):
+    """Settings of the bi-encoder. The vectors of the representation live in the space of the types."""
+
+    kind: Literal["bi-encoder"]
+    types: Literal["guidelines", "keywords", "prototypes", "atomic"] = "guidelines"
+    """What stands for a type: a description, a keyword, training mentions, or a learnt vector."""
+    share_encoder: bool = False
+    """Whether types are read by the text encoder, instead of by a copy that learns on its own."""
+    share_projections: bool = False
+    """Whether words alone are projected as at the ends of spans, and types once for all comparisons."""
+    positions: bool = True
+    """Whether the first and last words of entities are learnt, too."""
+    joint: bool = False
+    """Whether a predicted span must begin and end with words above their thresholds."""
+    threshold: Literal["dynamic", "learned", "tuned"] = "dynamic"
+    """`dynamic`: the window's anchor; `learned`: a number per type; `tuned`: set whenever dev is scored."""
+    temperature: float = Field(default=0.07, gt=0)
+    """Initial temperature of the similarities."""
+    dropout: float = Field(default=0.1, ge=0, lt=1)
+    """Dropout on projected words and types."""
+    entity_share: float = Field(default=0.5, ge=0, le=1)
+    """Share of the entity loss in each term; the threshold loss has the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Items of one kind compared with all types."""
+
+    similarity: Tensor
+    """(items, types)."""
+    threshold: Tensor
+    """(windows, types): items above it belong to the type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparisons:
+    """All that the bi-encoder knows about a batch."""
+
+    spans: Compared
+    starts: Compared | None
+    ends: Compared | None
+
+
+class Comparison(nn.Module):
+    """Compares one kind of items (spans, first words or last words) with types."""
+
+    tuned: Tensor | None
+
+    def __init__(self, settings: BiEncoderSettings, *, types: int) -> None:
+        super().__init__()
+        self.log_scale = nn.Parameter(torch.tensor(math.log(1 / settings.temperature)))
+        learned, tuned = settings.threshold == "learned", settings.threshold == "tuned"
+        self.thresholds = nn.Parameter(torch.zeros(types)) if learned else None
+        self.register_buffer("tuned", torch.zeros(types) if tuned else None)
+
+    def forward(self, items: Tensor, anchors: Tensor, types: Tensor) -> Compared:
+        """Compare items (items, size) and anchors (windows, size) with types (types, size), unit vectors."""
+        similarity = self._similarity(items, types)
+        given = self.tuned if self.thresholds is None else self.thresholds
+        if given is None:
+            return Compared(similarity, self._similarity(anchors, types))
+        return Compared(similarity, given.expand(len(anchors), -1))
+
+    def with_types(self, types: int) -> Comparison:
+        """This comparison with the same weights for more types.
+
+        A type that was not trained has no number of its own for a threshold: it gets the mean of the others.
+        """
+        other = copy.copy(self)
+        # A shallow copy shares its tables of weights with the original, which keeps its own thresholds.
+        other._parameters, other._buffers = dict(self._parameters), dict(self._buffers)
+        if self.thresholds is not None:
+            other.thresholds = nn.Parameter(_extended(self.thresholds.detach(), types))
+        if self.tuned is not None:
+            other.tuned = _extended(self.tuned, types)
+        return other
+
+    def _similarity(self, items: Tensor, types: Tensor) -> Tensor:
+        """(items, types): the scaled cosine; dividing the products by the norm saves a copy of the items."""
+        norms: Tensor = torch.linalg.vector_norm(items, dim=1, keepdim=True)
+        return (items @ types.T) * (self.log_scale.exp() / norms.clamp_min(1e-12))
+
+
+class BiEncoder(nn.Module):
+    """Compares span vectors, and the words at their ends, with type vectors."""
+
+    def __init__(
+        self,
+        settings: BiEncoderSettings,
+        *,
+        source: TypeSource,
+        sizes: Sequence[int],
+        state_width: int,
+        vector_size: int,
+    ) -> None:
+        """`sizes` counts the types of each corpus; one number where all have the same types."""
+        super().__init__()
+        self.settings = settings
+        self.source = source
+        self.own = OwnTypes(sizes)
+        types = sum(sizes)
+        kinds = ("spans", "starts", "ends") if settings.positions else ("spans",)
+        own = not settings.share_projections
+        self.compare = nn.ModuleDict({kind: Comparison(settings, types=types) for kind in kinds})
+        self.type_projections = nn.ModuleDict(
+            {kind: nn.Linear(state_width, vector_size) for kind in (kinds if own else kinds[:1])}
+        )
+        self.word_projections = nn.ModuleDict(
+            {kind: nn.Linear(state_width, vector_size) for kind in (kinds[1:] if own else ())}
+        )
+        self.dropout = QuickDropout(settings.dropout)
+        self._remembered: dict[str, Tensor] | None = None
+
+    @property
+    def terms(self) -> set[str]:
+        """Names of the loss terms."""
+        return set(self.compare)
+
+    def train(self, mode: bool = True) -> BiEncoder:
+        """Switch between training and inference; type vectors are computed anew after a switch."""
+        self._remembered = None
+        return super().train(mode)
+
+    def with_source(self, source: TypeSource, *, types: int) -> BiEncoder:
+        """This scorer with the same weights for more types, which follow those it knows."""
+        other = copy.copy(self)
+        compare = nn.ModuleDict(
+            {kind: comparison.with_types(types) for kind, comparison in self.comparisons.items()}
+        )
+        # A shallow copy shares its table of parts with the original, which keeps its own types.
+        other._modules = {**self._modules, "source": source, "compare": compare, "own": OwnTypes((types,))}
+        other._remembered = None
+        return other.train(self.training)
+
+    @property
+    def comparisons(self) -> dict[str, Comparison]:
+        """The comparisons by kind."""
+        return {kind: part for kind, part in self.compare.items() if isinstance(part, Comparison)}
+
+    def forward(self, vectors: SpanVectors, states: WordStates, batch: Batch) -> Comparisons:
+        """Compare everything in a batch with all types."""
+        types = self._type_vectors()
+        spans: Compared = self.compare["spans"](vectors.spans, vectors.null, types["spans"])
+        if not self.settings.positions:
+            return Comparisons(spans, None, None)
+        return Comparisons(
+            spans,
+            self._compare_words("starts", vectors.first, states.start, states.anchor, types),
+            self._compare_words("ends", vectors.last, states.end, states.anchor, types),
+        )
+
+    def _compare_words(
+        self, kind: str, projected: EndTerm | None, states: Tensor, anchors: Tensor, types: dict[str, Tensor]
+    ) -> Compared:
+        if self.settings.share_projections:
+            assert projected is not None  # build() lets no other representation through
+            words, null = projected.words, projected.anchors
+        else:
+            words, null = self.word_projections[kind](states), self.word_projections[kind](anchors)
+        compared: Compared = self.compare[kind](self.dropout(words), self.dropout(null), types[kind])
+        return compared
+
+    def _type_vectors(self) -> dict[str, Tensor]:
+        """(types, size) unit vectors for each kind of comparison; remembered outside training."""
+        if self._remembered is not None and not torch.is_grad_enabled():
+            return self._remembered
+        states = self.source()
+        single = "spans" if self.settings.share_projections else None
+        vectors = {
+            kind: functional.normalize(self.dropout(self.type_projections[single or kind](states)), dim=1)
+            for kind in self.compare
+        }
+        if not self.training and not torch.is_grad_enabled():
+            self._remembered = vectors
+        return vectors
+
+    def losses(self, scores: Comparisons, batch: Batch) -> dict[str, Tensor]:
+        """The terms of the objective: spans, and with positions starts and ends."""
+        losses = {"spans": self._loss(scores.spans, _span_items(batch), batch)}
+        if scores.starts is not None and scores.ends is not None:
+            mentions, spans, words = batch.mentions, batch.spans, batch.window_of_word
+            for kind, compared, ends_of_spans, positions, visible in (
+                ("starts", scores.starts, spans.first, mentions.first, mentions.starts),
+                ("ends", scores.ends, spans.last, mentions.last, mentions.ends),
+            ):
+                gold = ends_of_spans[batch.golds.span]
+                # An entity that a window cuts is no answer here, and its visible end is no wrong answer.
+                items = Items(words, gold, batch.golds.type, positions[visible], mentions.type[visible])
+                losses[kind] = self._loss(compared, items, batch)
+        return losses
+
+    def _loss(self, compared: Compared, items: Items, batch: Batch) -> Tensor:
+        tuned = self.settings.threshold == "tuned"
+        anchor = None if tuned else compared.threshold
+        entity, threshold = contrast(compared.similarity, anchor, items, len(batch.word_counts))
+        entity_mean = entity.sum() / max(1, len(entity))
+        if tuned:
+            return entity_mean
+        own, share = self.own.of_windows(batch), self.settings.entity_share
+        judged = threshold if own is None else threshold[own]
+        return share * entity_mean + (1 - share) * judged.sum() / max(1, judged.numel())
+
+    def probabilities(self, scores: Comparisons, batch: Batch) -> Tensor:
+        """(spans, types): one half at the threshold; exactly 0 for the types of other corpora."""
+        return self._margins(scores, batch).sigmoid()
+
+    def _margins(self, scores: Comparisons, batch: Batch) -> Tensor:
+        """(spans, types): how far spans are above their threshold, below 0 what is no entity.
+
+        With `joint`, a span with an end below its threshold is no better than that end.
+        """
+        spans, own = batch.spans, self.own.of_windows(batch)
+        margin = scores.spans.similarity - scores.spans.threshold[spans.window]
+        if self.settings.joint and scores.starts is not None and scores.ends is not None:
+            words = batch.window_of_word
+            for compared, position in ((scores.starts, spans.first), (scores.ends, spans.last)):
+                end = (compared.similarity - compared.threshold[words])[position]
+                margin = torch.where(end < 0, torch.minimum(margin, end), margin)
+        return margin if own is None else margin.masked_fill(~own[spans.window], NEVER)
+
+    def predict(self, scores: Comparisons, batch: Batch) -> Predictions:
+        """The spans above their threshold; with `joint`, whose ends are above theirs as well."""
+        margin = self._margins(scores, batch)
+        span, type_ = (margin > 0).nonzero().unbind(1)
+        return Predictions.of(
+            batch.spans.take(span),
+            type=type_,
+            confidence=margin[span, type_].sigmoid(),
+            # BINDER ranks by raw similarity (algorithm 1), which is comparable across windows.
+            rank=scores.spans.similarity[span, type_],
+        )
+
+
+def _extended(thresholds: Tensor, types: int) -> Tensor:
+    return torch.cat([thresholds, thresholds.mean().expand(types - len(thresholds))])
+
+
+def _span_items(batch: Batch) -> Items:
+    golds = batch.golds
+    return Items(batch.spans.window, golds.span, golds.type, golds.span, golds.type)

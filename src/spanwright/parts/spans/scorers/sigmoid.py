@@ -1,0 +1,94 @@
+"""Sigmoid: every span has any number of types, each judged on its own (the classifier of Joint-IB)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from pydantic import Field, PositiveInt
+from torch import Tensor, nn
+from torch.nn import functional
+
+from spanwright.batches.batch import Batch
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.layers.mlp import RARE, mlp, start_at
+from spanwright.parts.spans.classes import OwnTypes
+from spanwright.parts.spans.predictions import Predictions
+from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.strict import Strict
+
+
+class SigmoidSettings(Strict):
+    """Settings of the sigmoid scorer."""
+
+    kind: Literal["sigmoid"]
+    hidden: tuple[PositiveInt, ...] = ()
+    """Sizes of hidden layers, each with ReLU and dropout, between span vectors and types."""
+    dropout: float = Field(default=0.2, ge=0, lt=1)
+    """Dropout behind each hidden layer."""
+    reduction: Literal["windows", "spans"] = "windows"
+    """Whether the summed cross entropy is divided by the number of windows, or of pairs of span and type."""
+    threshold: Literal["half", "tuned"] = "tuned"
+    """What probabilities of entities exceed: one half, or a number per type, set whenever dev is scored."""
+
+
+class Sigmoid(nn.Module):
+    """An MLP with one probability per type."""
+
+    tuned: Tensor | None
+    """(types,): the probability that entities of each type exceed; None where it is one half."""
+
+    def __init__(self, settings: SigmoidSettings, *, vector_size: int, sizes: Sequence[int]) -> None:
+        """`sizes` counts the types of each corpus; one number where all have the same types."""
+        super().__init__()
+        self.settings = settings
+        self.own = OwnTypes(sizes)
+        types = sum(sizes)
+        self.layers = mlp((vector_size, *settings.hidden, types), dropout=settings.dropout)
+        start_at(self.layers, slice(None), -RARE)
+        self.register_buffer("tuned", torch.full((types,), 0.5) if settings.threshold == "tuned" else None)
+
+    @property
+    def terms(self) -> set[str]:
+        """Names of the loss terms."""
+        return {"spans"}
+
+    def forward(self, vectors: SpanVectors, states: WordStates, batch: Batch) -> Tensor:
+        """(spans, types): logits."""
+        logits: Tensor = self.layers(vectors.spans)
+        return logits
+
+    def losses(self, logits: Tensor, batch: Batch) -> dict[str, Tensor]:
+        """Binary cross entropy of all pairs of candidate span and type."""
+        golds, targets = batch.golds, torch.zeros_like(logits)
+        likely = targets.new_ones(()) if golds.probability is None else golds.probability
+        targets.index_put_((golds.span, golds.type), likely)
+        own = self._own_of_spans(batch)
+        weight = None if own is None else own.to(logits.dtype)
+        total = functional.binary_cross_entropy_with_logits(logits, targets, weight, reduction="sum")
+        pairs = logits.numel() if own is None else int(own.sum())
+        return {"spans": total / (len(batch.word_counts) if self._by_windows else max(1, pairs))}
+
+    @property
+    def _by_windows(self) -> bool:
+        return self.settings.reduction == "windows"
+
+    def _own_of_spans(self, batch: Batch) -> Tensor | None:
+        """(spans, types): True at the types of each candidate's corpus; None where all have the same."""
+        own = self.own.of_windows(batch)
+        return None if own is None else own[batch.spans.window]
+
+    def probabilities(self, logits: Tensor, batch: Batch) -> Tensor:
+        """(spans, types): the probability of each type; exactly 0 for those of other corpora."""
+        own, found = self._own_of_spans(batch), logits.sigmoid()
+        return found if own is None else found * own
+
+    def predict(self, logits: Tensor, batch: Batch) -> Predictions:
+        """All pairs of span and type whose probability exceeds the threshold of the type."""
+        # Compared as logits: only those of the few pairs that are found become probabilities.
+        threshold = 0.0 if self.tuned is None else self.tuned.logit()
+        found, own = logits > threshold, self._own_of_spans(batch)
+        span, type_ = (found if own is None else found & own).nonzero().unbind(1)
+        confidence = logits[span, type_].sigmoid()
+        return Predictions.of(batch.spans.take(span), type=type_, confidence=confidence, rank=confidence)

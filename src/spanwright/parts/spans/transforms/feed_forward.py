@@ -1,0 +1,56 @@
+"""A feed-forward layer over span vectors and widths: the pre-logit vectors of DSpERT (equation 5)."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from spanwright.batches.batch import Spans
+from spanwright.parts.layers.dropout import QuickDropout
+from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.strict import Strict
+
+
+class FeedForwardSettings(Strict):
+    """Settings of the feed-forward layer."""
+
+    kind: Literal["feed-forward"]
+    size: int = Field(default=300, gt=0)
+    """Size of the vectors that leave it."""
+    width_size: int = Field(default=25, gt=0)
+    """Size of the width embedding that enters beside a span's vector."""
+    input_dropout: float = Field(default=0.4, ge=0, lt=1)
+    """Dropout on vectors and width embeddings."""
+    dropout: float = Field(default=0.2, ge=0, lt=1)
+    """Dropout behind the activation."""
+
+
+class FeedForward(nn.Module):
+    """`dropout(relu(W dropout([vector; width]) + b))`."""
+
+    def __init__(self, settings: FeedForwardSettings, *, vector_size: int, width_limit: int) -> None:
+        super().__init__()
+        self.size = settings.size
+        self.widths = nn.Embedding(width_limit, settings.width_size)
+        self.linear = nn.Linear(vector_size + settings.width_size, settings.size)
+        self.input_dropout = QuickDropout(settings.input_dropout)
+        self.dropout = QuickDropout(settings.dropout)
+        bound = math.sqrt(3 / settings.width_size)
+        nn.init.uniform_(self.widths.weight, -bound, bound)
+        nn.init.kaiming_uniform_(self.linear.weight, nonlinearity="relu")
+        nn.init.zeros_(self.linear.bias)
+
+    def forward(self, vectors: SpanVectors, spans: Spans) -> SpanVectors:
+        """The vectors of spans, (spans, size), and of anchors, whose width is 1."""
+        one = torch.ones(len(vectors.null), dtype=torch.long, device=vectors.null.device)
+        found = self._finished(vectors.spans, spans.widths)
+        return SpanVectors(found, self._finished(vectors.null, one), None, None)
+
+    def _finished(self, vectors: Tensor, widths: Tensor) -> Tensor:
+        inputs = self.input_dropout(torch.cat([vectors, self.widths(widths - 1)], dim=1))
+        finished: Tensor = self.dropout(torch.relu(self.linear(inputs)))
+        return finished

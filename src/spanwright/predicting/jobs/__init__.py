@@ -1,0 +1,1 @@
+"""Restartable jobs: inputs in shards, a folder, engines."""

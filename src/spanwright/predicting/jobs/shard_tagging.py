@@ -1,0 +1,223 @@
+"""Tagging one shard of a job: what every engine does with it, in whatever process.
+
+A shard is tagged by one call of the tagger, so its bytes depend on nothing but its documents, the model and
+the options. If that call fails, its documents are tagged one by one, and those that fail are problems.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spanwright.errors import InputError, SpanwrightError
+from spanwright.formats.files import FORMATS, named, write, write_stream
+from spanwright.formats.format import Format
+from spanwright.formats.unwritable import count_losses
+from spanwright.predicting.jobs.shards import Shard
+from spanwright.text import Document, words
+
+if TYPE_CHECKING:
+    from spanwright.predicting.onnx.files import Runtime
+    from spanwright.predicting.tagger import Tagger
+
+_NOT_ONE_FILE = ("brat", "bc2gm", "text")
+"""Formats of a file for each document, or of several files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tagging:
+    """With what, and how, the shards of a job are tagged and written."""
+
+    model: str
+    runtime: Runtime = "torch"
+    threads: int | None = 1
+    """Of torch in each process; None leaves them as they are."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Descriptions of more types to look for."""
+    corpus: str | None = None
+    shared_types: bool = False
+    minimum_confidence: float = 0.0
+    tuned_thresholds: bool = False
+    format: str = "jsonl"
+    lossy: bool = False
+
+    @property
+    def written_format(self) -> Format:
+        """The format of shards, if shards can have it."""
+        chosen = named(self.format)
+        if chosen.name in _NOT_ONE_FILE or (chosen.serialise is None and chosen.write is None):
+            legal = ", ".join(
+                name
+                for name, each in FORMATS.items()
+                if name not in _NOT_ONE_FILE and (each.serialise or each.write)
+            )
+            raise InputError(
+                f"the format {chosen.name!r} is not one file for many documents; legal are {legal}"
+            )
+        return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a shard or a whole job held. All documents that were read were tagged, failed or were lost."""
+
+    read: int = 0
+    tagged: int = 0
+    failed: int = 0
+    """Documents that could not be tagged or written."""
+    lost: int = 0
+    """Documents in shards that took their worker down every time: the next run tries them again."""
+    rejected: int = 0
+    """Documents that could not be read."""
+    unreadable_inputs: int = 0
+    entities: int = 0
+    words: int = 0
+    problems: int = 0
+    left_out: int = 0
+    """By-products of documents, such as confidences, that the format has no place for."""
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(Counts)))
+
+
+@dataclass(frozen=True, slots=True)
+class ShardResult:
+    """A shard that is done: the bytes of its file, and what is told about it."""
+
+    name: str
+    content: bytes
+    counts: Counts
+    problems: tuple[dict[str, Any], ...]
+    position: int
+    """As of the shard."""
+
+
+Loader = Callable[[Tagging], "Tagger"]
+"""Makes the tagger of a job, once in each process that tags."""
+
+
+def load_tagger(tagging: Tagging) -> Tagger:
+    """The tagger that obeys these options, after setting the threads; an error if it cannot obey them."""
+    import torch
+
+    from spanwright.predicting.tagger import load
+
+    if tagging.threads is not None:
+        torch.set_num_threads(tagging.threads)
+    tagger = load(tagging.model, tagging.runtime)
+    if tagging.types:
+        tagger = tagger.with_types(tagging.types)
+    if tagging.corpus is not None or tagging.shared_types:
+        tagger = tagger.answering(corpus=tagging.corpus, shared_types=tagging.shared_types)
+    list(tag_documents(tagger, [], tagging))
+    return tagger
+
+
+def tag_documents(tagger: Tagger, documents: Iterable[Document], tagging: Tagging) -> Iterator[Document]:
+    """Tag a stream of documents with the options that a tagger takes anew each time."""
+    return tagger.tag(
+        documents, minimum_confidence=tagging.minimum_confidence, tuned_thresholds=tagging.tuned_thresholds
+    )
+
+
+def tag_shard(tagger: Tagger, shard: Shard, tagging: Tagging) -> ShardResult:
+    """Tag the documents of a shard and bring them into the form of its file."""
+    problems = [{"path": each.path, "line": each.line, "reason": each.reason} for each in shard.problems]
+    tagged = list(_tagged(tagger, shard, tagging, problems))
+    written, content = _content(tagged, tagging, problems)
+    counts = Counts(
+        read=len(shard.documents),
+        tagged=len(written),
+        failed=len(shard.documents) - len(written),
+        rejected=shard.rejected,
+        unreadable_inputs=shard.unreadable,
+        entities=sum(len(document.entities) for document in written),
+        words=sum(len(words(document)) for document in written),
+        problems=len(problems),
+        left_out=sum(_by_products(document, tagging.written_format) for document in written),
+    )
+    return ShardResult(shard.name, content, counts, tuple(problems), shard.position)
+
+
+Placed = tuple[str, Document]
+"""A document and the path of its input."""
+
+
+def _tagged(
+    tagger: Tagger, shard: Shard, tagging: Tagging, problems: list[dict[str, Any]]
+) -> Iterator[Placed]:
+    """The tagged documents; those that cannot be tagged are problems."""
+    try:
+        found = list(tag_documents(tagger, shard.documents, tagging))
+    except MemoryError:
+        raise
+    except Exception:  # whatever a strange document does to the network, the others shall not suffer
+        for path, document in zip(shard.paths, shard.documents, strict=True):
+            try:
+                yield path, next(tag_documents(tagger, [document], tagging))
+            except MemoryError:
+                raise
+            except Exception as error:
+                problems.append(_problem(path, document, f"tagging failed: {_told(error)}"))
+    else:
+        yield from zip(shard.paths, found, strict=True)
+
+
+def _content(
+    tagged: Sequence[Placed], tagging: Tagging, problems: list[dict[str, Any]]
+) -> tuple[list[Document], bytes]:
+    """The documents that the format can express, and the bytes of their file."""
+    format = tagging.written_format
+    expressible = [each for each in tagged if _is_expressible(*each, format, tagging.lossy, problems)]
+    try:
+        documents = [document for _, document in expressible]
+        return documents, _serialised(documents, format)
+    except SpanwrightError:
+        documents = [each[1] for each in expressible if _is_writable(*each, format, problems)]
+        return documents, _serialised(documents, format)
+
+
+def _is_expressible(
+    path: str, document: Document, format: Format, lossy: bool, problems: list[dict[str, Any]]
+) -> bool:
+    """Whether a document can be written; what is left out of it is told in any case."""
+    losses = [loss for loss in format.losses(document) if loss.needs_leave]
+    told = "left out" if lossy else f"{format.name} cannot express (leave it out with --lossy)"
+    problems += [_problem(path, document, f"{told}: {loss}") for loss in losses]
+    return lossy or not losses
+
+
+def _by_products(document: Document, format: Format) -> int:
+    return count_losses(loss for loss in format.losses(document) if not loss.needs_leave)
+
+
+def _is_writable(path: str, document: Document, format: Format, problems: list[dict[str, Any]]) -> bool:
+    try:
+        _serialised([document], format)
+    except SpanwrightError as error:
+        problems.append(_problem(path, document, f"not written: {_told(error)}"))
+        return False
+    return True
+
+
+def _serialised(documents: Sequence[Document], format: Format) -> bytes:
+    if format.serialise is not None:
+        text = io.StringIO(newline="")
+        write_stream(documents, text, format, lossy=True)
+        return text.getvalue().encode("utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "shard"
+        write(documents, path, format=format.name, lossy=True)
+        return path.read_bytes()
+
+
+def _problem(path: str, document: Document, reason: str) -> dict[str, Any]:
+    return {"path": path, "document": document.id, "reason": reason}
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, SpanwrightError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,166 @@
+"""Export: a copy of a model directory with the costly parts of its network as ONNX graphs.
+
+For each part (see `graphs`) there are two files: one that computes what torch does, and one whose products
+with weights (`integers`) and embeddings (`tables`) are in 8-bit integers.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from spanwright import artifact
+from spanwright.batches.batch import Batch
+from spanwright.errors import InputError, MissingExtraError, SpanwrightError
+from spanwright.formats.io.whole_files import sync
+from spanwright.parts.encoder.encoder import Encoder
+from spanwright.predicting.onnx.embedding_tables import quantise_tables
+from spanwright.predicting.onnx.files import LARGEST, WEIGHTS, digest, file_name
+from spanwright.predicting.onnx.first_pieces import take_first_pieces_apart
+from spanwright.predicting.onnx.graphs import ENCODER, Exportable, exportable
+from spanwright.predicting.onnx.heads import leave_heads_in_place
+from spanwright.predicting.onnx.integers import approximate_activations, quantise_products
+from spanwright.predicting.onnx.runtimes import random_documents
+from spanwright.predicting.tagger import Tagger
+
+_PACKAGES = ("onnx", "onnxscript", "onnxruntime")
+_PLAIN_ATTENTION = "eager"
+"""What transformers calls attention as two products and a softmax."""
+
+
+def export(folder: str | Path, out: str | Path) -> None:
+    """Write a copy of a model directory that can also be loaded with the runtimes `onnx` and `onnx-int8`.
+
+    An older model directory of that name is replaced when the new one is complete; it may be `folder` itself.
+    """
+    check_installed()
+    folder, out = Path(folder), Path(out)
+    model = artifact.load(folder)
+    if out.exists():
+        _check_is_model(out)
+    out = out.resolve()  # so that it has a name, whichever way it was given
+    partial = out.with_name(f".{out.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        partial.mkdir(parents=True)
+        for file in folder.iterdir():
+            if file.is_file() and not file.is_symlink() and file.suffix != ".onnx":
+                shutil.copy(file, partial)
+        weights = digest(model.network)
+        for part in exportable(model.network, _example(model)):
+            with _plain_attention(model.network.encoder):
+                _write(part, partial, weights)
+        for file in partial.iterdir():
+            sync(file)
+        artifact.replace_folder(partial, out)
+    except OSError as error:
+        artifact.restore_folder(out)
+        raise SpanwrightError(f"{out}: the export could not be written: {error}") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def check_installed() -> None:
+    """Refuse to begin where a package of the extra `export` is missing."""
+    for package in _PACKAGES:
+        if find_spec(package) is None:
+            raise MissingExtraError("an export", package, "export")
+
+
+def _check_is_model(out: Path) -> None:
+    try:
+        artifact.check_files(out)
+    except SpanwrightError:
+        raise InputError(
+            f"{out}: exists and is no model directory; legal is a new folder, or a model directory to replace"
+        ) from None
+
+
+def _example(model: artifact.TrainedModel) -> Batch:
+    """Several windows, since an exporter takes one of anything for a constant, of texts without meaning."""
+    tagger = Tagger(model)
+    batches = tagger.batches(tagger.prepare(random_documents(tagger, 8, seed=0, size=32)))
+    return max(batches, key=lambda batch: len(batch.piece_ids))
+
+
+def _write(part: Exportable, folder: Path, weights: str) -> None:
+    """Write both graphs of a part."""
+    import onnx
+
+    model = _graph(part, weights)
+    if model.ByteSize() > LARGEST:
+        raise InputError(
+            f"the {part.name} has {model.ByteSize()} bytes as an ONNX file; legal are at most {LARGEST}"
+        )
+    onnx.save_model(model, folder / file_name(part.name, "onnx"))
+    quantise_tables(model)
+    if part.name == ENCODER:
+        take_first_pieces_apart(model, {name: value.numpy() for name, value in part.examples.items()})
+    quantise_products(model)
+    leave_heads_in_place(model)
+    approximate_activations(model)
+    onnx.save_model(model, folder / file_name(part.name, "onnx-int8"))
+
+
+def _graph(part: Exportable, weights: str) -> Any:
+    """The ONNX model of a part, without traces of where it was made."""
+    shapes = {
+        name: dict.fromkeys(axes, torch.export.Dim.DYNAMIC) for name, axes in part.sizes_that_vary.items()
+    }
+    with _quietly(), torch.no_grad():
+        program = torch.onnx.export(
+            part.module.eval(),
+            tuple(part.examples.values()),
+            input_names=list(part.examples),
+            output_names=list(part.outputs),
+            dynamic_shapes=tuple(shapes.values()),
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
+    assert program is not None  # it is None only for the old exporter
+    model = program.model_proto
+    del model.metadata_props[:]
+    # Shapes of tensors in between, which the graph in integers will not have.
+    del model.graph.value_info[:]
+    for item in (model.graph, *model.graph.node, *model.graph.initializer):
+        del item.metadata_props[:]
+        item.ClearField("doc_string")
+    model.metadata_props.add(key=WEIGHTS, value=weights)
+    return model
+
+
+@contextmanager
+def _plain_attention(encoder: Encoder) -> Iterator[None]:
+    """Attention of a form that onnxruntime knows; torch's own would be guarded against rows without a key."""
+    backbone: Any = encoder.backbone
+    before = backbone.config._attn_implementation
+    if before == _PLAIN_ATTENTION or not backbone._can_set_attn_implementation():
+        yield
+        return
+    backbone.set_attn_implementation(_PLAIN_ATTENTION)
+    try:
+        yield
+    finally:
+        backbone.set_attn_implementation(before)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without the remarks of exporters, which are about their own insides."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)

@@ -13,6 +13,7 @@ from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.labels import LabelSpace
 from spanwright.parts.build import build
+from spanwright.parts.model import SpanModel
 from spanwright.settings import Settings, check
 
 FAMILIES = ("wordpiece", "byte-level", "metaspace")
@@ -112,8 +113,13 @@ def model(
     chosen = settings(**changes)
     labels, pieces = LabelSpace(types), PieceEncoder(made)
     network = build(chosen, backbone(made.get_vocab_size(), seed), labels=labels, pieces=pieces)
+    return TrainedModel(eager(network, seed).eval(), pieces, labels, chosen)
+
+
+def eager(network: SpanModel, seed: int = 0) -> SpanModel:
+    """The network with large random class weights: untrained, it would find next to nothing."""
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             if name.startswith(("spans.scorer.layers", "tagger")):
                 parameter.normal_(generator=torch.Generator().manual_seed(seed))
-    return TrainedModel(network.eval(), pieces, labels, chosen)
+    return network

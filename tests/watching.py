@@ -25,13 +25,15 @@ class Recorder:
         self.best: list[bool] = []
         self.weights: list[dict[str, torch.Tensor]] = []
         self.warnings: list[str] = []
+        self.short: list[str] = []
+        """Warnings that a run has few steps, as nearly all runs of tests have."""
 
     def prepared(self, setup: Setup) -> None:
         self.setup = setup
         self.fresh = self._copied_weights()
 
     def warned(self, message: str) -> None:
-        self.warnings.append(message)
+        (self.short if message.startswith("this run has only") else self.warnings).append(message)
 
     def progressed(self, *, epoch: int, share: float, loss: float, words_per_second: float) -> None:
         self.losses.append(loss)

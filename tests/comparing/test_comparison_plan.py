@@ -132,7 +132,7 @@ def test_descriptions_that_no_recipe_reads_are_refused() -> None:
         (
             {"corpora": {"made": {**CORPUS, "tests": 1}}},
             "'corpora.made.tests' is unknown; legal here are train, dev, test, together, format, options, "
-            "documents, descriptions, set",
+            "documents, map, descriptions, set",
         ),
         (
             {"corpora": {"made": {**CORPUS, "documents": {"all": 1}}}},

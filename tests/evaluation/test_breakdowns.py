@@ -185,8 +185,8 @@ def test_densities_and_lengths_equal_a_loop_over_the_words_of_each_sentence() ->
     for number in range(30):
         sizes = [generator.randint(1, 40) for _ in range(generator.randint(1, 4))]
         lines = [" ".join(generator.choices("abcdz", (9, 9, 9, 9, 4), k=size)) for size in sizes]
-        text = "\n".join(lines)
-        starts = [len("\n".join(lines[:place])) + bool(place) for place in range(len(lines))]
+        text = "\n\n".join(lines)
+        starts = [len("\n\n".join(lines[:place])) + 2 * bool(place) for place in range(len(lines))]
         documents.append(Document(str(number), text, tuple(Entity(at, at + 1, "A") for at in starts)))
         for line, size in zip(lines, sizes, strict=True):
             values = {"text length": size, "out-of-vocabulary density": line.count("z") / size}

@@ -256,7 +256,7 @@ def test_4_bit_weights_are_normal_floats_with_quantised_scales(t5: str) -> None:
 
 @needs_extra
 @pytest.mark.parametrize(
-    ("quantised", "tolerance"), [(None, 1e-5), ("4bit", 1e-5), ("8bit", 0.1)], ids=["lora", "4bit", "8bit"]
+    ("quantised", "tolerance"), [(None, 1e-5), ("4bit", 3e-5), ("8bit", 0.1)], ids=["lora", "4bit", "8bit"]
 )
 @pytest.mark.parametrize("encoder", ["t5", "tiny_encoder"])
 def test_merged_weights_say_the_same(
@@ -510,7 +510,8 @@ def test_a_span_transformer_is_refused_where_blocks_cannot_be_copied(
     encoder: str, changes: tuple[str, ...], message: str, request: pytest.FixtureRequest
 ) -> None:
     name = request.getfixturevalue(encoder)
-    settings = load_settings("dspert", [f"encoder.name={name}", *changes])
+    kind = "representation={kind='span-transformer'}"
+    settings = load_settings("plain", [f"encoder.name={name}", "encoder.pooling=mean", kind, *changes])
     with pytest.raises(SettingsError, match=message):
         set_up(settings, TRAIN, DEV, ())
 

@@ -145,7 +145,7 @@ def test_tuned_thresholds_are_saved_with_the_weights() -> None:
     part.tuned.copy_(torch.tensor([0.2, 0.7, 0.5]))
     other.load_state_dict(part.state_dict())
     assert torch.equal(other.tuned, part.tuned)
-    assert set(scorer().state_dict()) == {"layers.0.weight", "layers.0.bias"}
+    assert set(scorer(threshold="half").state_dict()) == {"layers.0.weight", "layers.0.bias"}
 
 
 def test_hidden_layers_stand_between_vectors_and_types() -> None:

@@ -31,7 +31,7 @@ def settings(recipe: str, encoder: str, *changes: str) -> Settings:
         "scorer.dropout=0.0",
         "optimiser.learning_rates={encoder=2e-3, head=1e-2}",
         "training.batch_windows=4",
-        "training.epochs=5",
+        "training.epochs=8",
     )
     return load_settings(recipe, [f"encoder.name={encoder}", *small, *changes])
 

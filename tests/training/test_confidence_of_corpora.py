@@ -39,7 +39,8 @@ def model() -> TrainedModel:
     tokenizer, settings = tiny.tokenizer(), tiny.settings(corpora={})
     pieces = PieceEncoder(tokenizer, names_corpus=True)
     network = build(settings, tiny.backbone(tokenizer.get_vocab_size()), labels=LABELS, pieces=pieces)
-    return TrainedModel(network.eval(), pieces, LABELS, settings, calibration=Calibration(), scales=SCALES)
+    network = tiny.eager(network).eval()
+    return TrainedModel(network, pieces, LABELS, settings, calibration=Calibration(), scales=SCALES)
 
 
 def documents(corpus: str) -> list[Document]:

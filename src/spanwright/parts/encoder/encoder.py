@@ -92,7 +92,7 @@ class Encoder(nn.Module):
         if not self.piece_means:
             return WordStates(start, end, anchor=hidden[:, 0], layers=layers)
         means, counts = _pool(hidden.flatten(0, 1), batch, "mean"), _piece_counts(batch)[:, None]
-        return WordStates(start, end, hidden[:, 0], means, counts.to(hidden.dtype), layers)
+        return WordStates(start, end, hidden[:, 0], layers, means, counts.to(hidden.dtype))
 
     def pieces(self, batch: Batch) -> dict[str, Tensor]:
         """What the backbone reads: ids of pieces or, with vectors of corpora among them, embeddings."""

@@ -71,7 +71,8 @@ class Composed(nn.Module):
         self.ingredients = settings.ingredients
         if "width" in self.ingredients:
             self.widths = nn.Embedding(width_limit, settings.width_size)
-            nn.init.normal_(self.widths.weight, std=settings.width_deviation)
+            # They are drawn from the standard normal distribution.
+            self.widths.weight.data *= settings.width_deviation
         sizes = [settings.width_size if name == "width" else state_width for name in self.ingredients]
         self.evidence_size = sum(sizes)
         self.projection = FactoredLinear(sizes, settings.size)

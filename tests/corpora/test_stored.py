@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import making
-from corpora.strategies import documents as any_documents
+from formats.strategies import documents as any_documents
 from spanwright.corpora.stored import DocumentView, StoredDocuments, view
 
 MADE = making.documents(7)

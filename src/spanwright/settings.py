@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -36,6 +37,8 @@ from spanwright.training.optimiser import OptimiserSettings
 
 Auto = Literal["auto"]
 Precision = Literal["float32", "bf16"]
+Changes = Sequence[str] | Mapping[str, Any]
+"""Changes of settings: `key=value` as on the command line, or values by their dotted keys."""
 
 
 class WindowSettings(Strict):
@@ -276,15 +279,28 @@ class Settings(Strict):
             raise ValueError(f"labels.descriptions is given, but scorer.types is {scorer.types!r}")
 
 
-def load_settings(recipe: str, changes: Sequence[str] = ()) -> Settings:
-    """Settings of a recipe (a shipped name or the path of a TOML file) with `key=value` changes.
+def load_settings(
+    recipe: str | Path | Settings,
+    changes: Changes = (),
+    *,
+    encoder: str | Path | None = None,
+    descriptions: str | Path | None = None,
+) -> Settings:
+    """Settings of a recipe (a shipped name, the path of a TOML file, or settings) with changes.
 
-    A recipe with `extends = "other"` changes the settings of another recipe.
+    A recipe with `extends = "other"` changes the settings of another recipe. Changes go over the encoder and
+    the descriptions that are named.
     """
-    values = _values(recipe)
-    for change in changes:
-        _apply(values, change)
-    return check(values, recipe)
+    named = {"encoder.name": encoder, "labels.descriptions": descriptions}
+    given = [(key, str(value)) for key, value in named.items() if value]
+    given += deepcopy(list(changes.items())) if isinstance(changes, Mapping) else map(_read_change, changes)
+    if isinstance(recipe, Settings) and not given:
+        return recipe
+    where = recipe.name if isinstance(recipe, Settings) else str(recipe)
+    values = recipe.model_dump(mode="json") if isinstance(recipe, Settings) else _values(where)
+    for key, value in given:
+        _apply(values, key, value, where)
+    return check(values, where)
 
 
 def check(values: dict[str, Any], where: str) -> Settings:
@@ -353,21 +369,25 @@ def _same_kind(old: dict[str, Any], new: dict[str, Any]) -> bool:
     return new.get("kind") in (None, old.get("kind"))
 
 
-def _apply(values: dict[str, Any], change: str) -> None:
-    """Set one dotted key from `key=value`; the value is read as TOML, else taken as a string."""
+def _read_change(change: str) -> tuple[str, Any]:
+    """Key and value of `key=value`; the value is read as TOML, else taken as a string."""
     key, equals, text = change.partition("=")
     if not equals or not key:
         raise SettingsError(f"--set {change!r}: legal is key=value, such as --set training.epochs=3")
     try:
-        value = tomllib.loads(f"value = {text}")["value"]
+        return key, tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
-        value = text
+        return key, text
+
+
+def _apply(values: dict[str, Any], key: str, value: Any, where: str) -> None:
+    """Set one dotted key."""
     *path, last = key.split(".")
     table = values
     for name in path:
         table = table.setdefault(name, {})
         if not isinstance(table, dict):
-            raise SettingsError(f"--set {change!r}: {name!r} is a value, not a table of settings")
+            raise SettingsError(f"{where}: setting {key!r}: {name!r} is a value, not a table of settings")
     table[last] = value
 
 

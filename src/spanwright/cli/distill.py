@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -61,9 +60,7 @@ def distill_command(
     from spanwright.settings import load_settings
     from spanwright.training.distillation import distill
 
-    # As a string of TOML: a folder may be called 2024.
-    named = [f"encoder.name={json.dumps(encoder)}"] if encoder else []
-    settings = load_settings(student, [*named, *(changes or [])])
+    settings = load_settings(student, changes or [], encoder=encoder)
     splits: list[list[Document]] = []
     for paths in (train, dev, test):
         found = read(*paths or (), format=format, options=parse_options(option or ()), strict=strict)

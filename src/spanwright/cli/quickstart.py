@@ -14,7 +14,7 @@ from spanwright import sample
 from spanwright.text import Document
 
 _SENTENCE = "Loss of BRCA2 made human breast cancer cells sensitive to olaparib and cisplatin."
-_CHANGES = ("training.epochs=4",)
+_CHANGES = {"training.epochs": 4}
 
 
 def quickstart_command(
@@ -26,24 +26,23 @@ def quickstart_command(
     Example: spanwright quickstart --text "TP53 mutations are common in lung adenocarcinoma."
     """
     from spanwright.cli.progress import TrainingView
-    from spanwright.predicting.tagger import Tagger
-    from spanwright.settings import load_settings
     from spanwright.training.loop import train
 
     files = sample.files()
     with TrainingView() as view:
         result = train(
-            load_settings("plain", _CHANGES),
+            "plain",
             train=files["train"],
             dev=files["dev"],
             test=files["test"],
             out=out,
+            set=_CHANGES,
             resume=(out / "settings.json").exists(),
             watcher=view,
         )
     view.summary(result)
     console = Console()
-    console.print(_entities(Tagger(result.model).tag(text)))
+    console.print(_entities(result.tag(text)))
     console.print(_next_steps(out), highlight=False)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -63,13 +62,11 @@ def train_command(
 
     # Of several processes, all read the files and one tells what is in them.
     tell = report if is_first_process() else _nothing
-    # As a string of TOML: a folder may be called 2024.
-    named = [f"encoder.name={json.dumps(encoder)}"] if encoder else []
-    named += [f"labels.descriptions={json.dumps(descriptions)}"] if descriptions else []
+    said: list[str] = []
     splits: dict[str, StoredDocuments | list[Document]] = {}
     if corpora is not None:
         together = load_corpora_file(corpora)
-        named += together.changes
+        said = together.changes
         stored = {name: StoredDocuments() for name in SPLITS}
         for reading in read_splits(together, strict=strict):
             tell(reading.log)
@@ -81,7 +78,8 @@ def train_command(
             found = read(*paths or (), format=format, options=chosen, strict=strict, to_train=True)
             tell(found.log)
             splits[name] = found.documents
-    settings = load_settings(recipe, [*named, *(changes or [])])
+    asked = [*said, *(changes or [])]
+    settings = load_settings(recipe, asked, encoder=encoder, descriptions=descriptions)
     with TrainingView() as view:
         result = run(
             settings,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from spanwright.comparing.pictures import draw_heat_map, draw_plot, figure_class, plots_of
-from spanwright.comparing.plan import Plan
+from spanwright.comparing.plan import Plan, load_plan, make_plan
 from spanwright.comparing.results import Outcome, Results, analyse, summarise
 from spanwright.comparing.runs import Run, RunsWatcher, perform, plan_runs
 from spanwright.comparing.table import heat_map_csv, markdown, mistakes_csv
@@ -40,12 +41,22 @@ class SilentComparison:
         """Ignore."""
 
 
-def compare(plan: Plan, *, out: str | Path, watcher: ComparisonWatcher | None = None) -> Results:
+def compare(
+    plan: Plan | Mapping[str, Any] | str | Path,
+    *,
+    out: str | Path,
+    watcher: ComparisonWatcher | None = None,
+) -> Results:
     """Train what is not trained yet, one run after another, and write all results to `out`.
 
+    A plan is a TOML file, or its values (see docs/compare.md).
     Called again with the same plan, it reuses finished runs and goes on with an interrupted one. A folder
     whose run has other settings or documents is refused.
     """
+    if isinstance(plan, str | Path):
+        plan = load_plan(plan)
+    elif not isinstance(plan, Plan):
+        plan = make_plan(plan, "compare")
     refuse_several("compare")
     figure_class()
     with locked_folder(Path(out)):

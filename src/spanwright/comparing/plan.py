@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -118,23 +117,23 @@ class Plan(Strict):
     def settings(self, recipe: str, corpus: str) -> Settings:
         """The settings of a recipe on a corpus; what is said of recipes goes over what is said of corpora."""
         own = self.corpora[corpus]
-        # As a string of TOML: a folder may be called 2024.
-        named = [f"encoder.name={json.dumps(self.encoder)}"] if self.encoder else []
         together = own.corpora_file()
         said = together.changes if together is not None else []
-        changes = [*named, *said, *self.changes, *own.changes, *self.changes_for.get(recipe, ())]
-        settings = load_settings(recipe, changes)
+        changes = [*said, *self.changes, *own.changes, *self.changes_for.get(recipe, ())]
+        settings = load_settings(recipe, changes, encoder=self.encoder)
         if own.descriptions is None or not _reads_descriptions(settings):
             return settings
-        return load_settings(recipe, [f"labels.descriptions={json.dumps(own.descriptions)}", *changes])
+        return load_settings(recipe, changes, encoder=self.encoder, descriptions=own.descriptions)
 
 
-def load_plan(path: Path) -> Plan:
+def load_plan(path: str | Path) -> Plan:
     """The plan of a TOML file."""
-    return make_plan(read_toml(path, hint="to compare recipes without one, give --train files"), str(path))
+    return make_plan(
+        read_toml(Path(path), hint="to compare recipes without one, give --train files"), str(path)
+    )
 
 
-def make_plan(values: dict[str, Any], where: str) -> Plan:
+def make_plan(values: Mapping[str, Any], where: str) -> Plan:
     """A plan from plain values; errors name the place, and every run's settings are checked."""
     try:
         plan = Plan.model_validate(values)

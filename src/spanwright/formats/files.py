@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial as bound
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, overload
 
 from spanwright.errors import InputError
 from spanwright.formats import bc2gm, plain_text
@@ -14,7 +14,7 @@ from spanwright.formats.bioc import json as bioc_json
 from spanwright.formats.bioc import xml as bioc_xml
 from spanwright.formats.brat import documents as brat
 from spanwright.formats.columns import documents as columns
-from spanwright.formats.format import Format, ReadingLog
+from spanwright.formats.format import Format, Problem, ReadingLog
 from spanwright.formats.genia import jsonl as genia_jsonl
 from spanwright.formats.genia import xml as genia_xml
 from spanwright.formats.io.lines import read_head
@@ -52,11 +52,36 @@ FORMATS: dict[str, Format] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
-    """Documents read into memory, and the log of their reading."""
+class Corpus(Sequence[Document]):
+    """Documents read into memory, as a sequence, and the log of their reading."""
 
     documents: list[Document]
     log: ReadingLog
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What could not be read as it stands, with file, line and reason."""
+        return self.log.problems
+
+    def check_to_train(self) -> None:
+        """Refuse files most of whose mentions are not what stands at their offsets."""
+        if self.log.misplaced:
+            raise InputError(self.log.misplaced[0])
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self.documents)
+
+    @overload
+    def __getitem__(self, index: int) -> Document: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Document]: ...
+
+    def __getitem__(self, index: int | slice) -> Document | list[Document]:
+        return self.documents[index]
 
 
 def read(
@@ -69,16 +94,17 @@ def read(
     """Read corpus files into memory.
 
     The format is recognised from each file unless given; `options` are choices of that format. What cannot
-    be read is in `log.problems`; with `strict`, the first of them is raised as an error. With `to_train`, a
+    be read is in `problems`; with `strict`, the first of them is raised as an error. With `to_train`, a
     file is refused if most of the mentions that it gives are not what stands at their offsets.
     """
     log = ReadingLog()
     documents = [document for path in paths for document in stream(path, log, format=format, options=options)]
     if strict and log.problems:
         raise InputError(f"{log.problems[0]} ({len(log.problems)} problems in all)")
-    if to_train and log.misplaced:
-        raise InputError(log.misplaced[0])
-    return Corpus(documents, log)
+    corpus = Corpus(documents, log)
+    if to_train:
+        corpus.check_to_train()
+    return corpus
 
 
 def stream(

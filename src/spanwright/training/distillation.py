@@ -5,8 +5,9 @@ The folder of a distillation is that of the student's run, with the softened doc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from spanwright import artifact
 from spanwright.errors import InputError
@@ -30,13 +31,15 @@ GOLD_SHARE = 0.5
 
 def distill(
     teachers: Sequence[str | Path],
-    student: str | Settings,
+    student: str | Path | Settings,
     *,
     train: Source,
     dev: Source,
     test: Source = (),
     raw: Sequence[str | Path] = (),
     out: str | Path,
+    encoder: str | Path | None = None,
+    set: Mapping[str, Any] | None = None,
     gold_share: float = GOLD_SHARE,
     lowest: float = LOWEST,
     resume: bool = False,
@@ -44,9 +47,9 @@ def distill(
 ) -> RunResult:
     """Let teachers, which are model directories, soften documents, and train a student on them in `out`.
 
-    `train`, `dev` and `test` are as in a training. `raw` are files of texts; entities that they may have are
-    not looked at. Softened files that are there already are used if they are whole and were made from the
-    same teachers, documents and options.
+    `train`, `dev`, `test`, `encoder` and `set` are as in a training, of the student. `raw` are files of texts;
+    entities that they may have are not looked at. Softened files that are there already are used if they are
+    whole and were made from the same teachers, documents and options.
     """
     refuse_several("distill", "softens documents")
     if not 0 <= gold_share <= 1:
@@ -59,7 +62,7 @@ def distill(
     annotated, dev, test = (loop.documents_of(source, warnings) for source in (train, dev, test))
     for warning in warnings:
         told.warned(warning)
-    settings = _student(student, annotated, dev, test)
+    settings = _student(load_settings(student, set or {}, encoder=encoder), annotated, dev, test)
     common = {"teachers": [_model_digest(Path(teacher)) for teacher in teachers], "lowest": lowest}
     files = [_annotated_file(annotated, gold_share, common)]
     files += [_raw_file([Path(path) for path in raw], common, told)] if raw else []
@@ -69,9 +72,8 @@ def distill(
     return loop.train(settings, train=made, dev=dev, test=test, out=folder, resume=resume, watcher=told)
 
 
-def _student(student: str | Settings, annotated: Documents, dev: Documents, test: Documents) -> Settings:
+def _student(settings: Settings, annotated: Documents, dev: Documents, test: Documents) -> Settings:
     """The settings of a student that learns soft targets."""
-    settings = student if isinstance(student, Settings) else load_settings(student)
     values = settings.model_dump(mode="json")
     values["training"]["targets"] = "soft"
     settings = check(values, f"student {settings.name}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,37 +38,41 @@ from spanwright.training.setup import Documents, Setup, provenance, set_up, warn
 from spanwright.training.thresholds import tune_thresholds
 from spanwright.training.watcher import Silent, Watcher
 
-Source = str | Path | Iterable[str | Path | Document]
+Source = str | Path | Iterable[str | Path | Document | files.Corpus]
 _JOURNAL_STEPS = 20
 """Steps between loss lines in the journal."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """A finished run: its folder, its best model and how that scored."""
+class RunResult(Tagger):
+    """A finished run: a tagger with its best model, its folder, and how the model scored by split."""
 
-    folder: Path
-    model: TrainedModel
-    scores: dict[str, Scores]
+    def __init__(self, folder: Path, model: TrainedModel, scores: dict[str, Scores]) -> None:
+        super().__init__(model)
+        self.folder = folder
+        self.scores = scores
 
 
 def train(
-    recipe: str | Settings,
+    recipe: str | Path | Settings,
     *,
     train: Source,
     dev: Source,
     test: Source = (),
     out: str | Path,
+    encoder: str | Path | None = None,
+    descriptions: str | Path | None = None,
+    set: Mapping[str, Any] | None = None,
     resume: bool = False,
     watcher: Watcher | None = None,
 ) -> RunResult:
     """Train a recipe and keep the model with the best dev F1 in `out/model`.
 
-    `train`, `dev` and `test` are files, or documents. With `resume`, a run that was interrupted goes on
-    from its last checkpoint and ends with the same weights as if it had not been. Processes that torchrun
-    started train together; only the first writes, and tells its watcher.
+    `train`, `dev` and `test` are files, or documents. `set` changes settings by their dotted keys, such as
+    `{"training.epochs": 3}`; `encoder` and `descriptions` are as on the command line. With `resume`, a run
+    that was interrupted goes on from its last checkpoint and ends with the same weights as if it had not been.
+    Processes that torchrun started train together; only the first writes, and tells its watcher.
     """
-    settings = recipe if isinstance(recipe, Settings) else load_settings(recipe)
+    settings = load_settings(recipe, set or {}, encoder=encoder, descriptions=descriptions)
     warnings: list[str] = []
     sources = {"train": train, "dev": dev, "test": test}
     documents = {name: documents_of(source, warnings) for name, source in sources.items()}
@@ -340,16 +344,18 @@ def documents_of(source: Source, warnings: list[str]) -> Sequence[Document]:
     """The documents of files, or those given; what was wrong in the files goes to the warnings."""
     if isinstance(source, StoredDocuments | DocumentView):
         return source
-    items = [source] if isinstance(source, str | Path) else list(source)
+    items = [source] if isinstance(source, str | Path | files.Corpus) else list(source)
     documents: list[Document] = []
     for item in items:
         if isinstance(item, Document):
             documents.append(item)
             continue
-        corpus = files.read(item, to_train=True)
-        documents += corpus.documents
-        if problems := corpus.log.problems:
-            warnings.append(f"{item}: {len(problems)} problems in reading, the first: {problems[0]}")
+        corpus = item if isinstance(item, files.Corpus) else files.read(item)
+        corpus.check_to_train()
+        documents += corpus
+        if problems := corpus.problems:
+            place = "" if corpus is item else f"{item}: "
+            warnings.append(f"{place}{len(problems)} problems in reading, the first: {problems[0]}")
     return documents
 
 

@@ -67,7 +67,6 @@ def test_the_examples_of_the_readme_work(place: Path) -> None:
 def test_the_page_has_an_example_of_every_public_name() -> None:
     shown = names_in(examples(API))
     told = {name for name in spanwright.__all__ if f"`{name}`" in API.read_text(encoding="utf-8")}
-    # What is returned needs no call of its own.
     assert shown == told == set(spanwright.__all__)
 
 

@@ -57,6 +57,58 @@ def test_a_setting_is_changed_by_its_dotted_key(change: str, value: object) -> N
     assert found == value
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "written"),
+    [
+        ("training.epochs", 3, "3"),
+        ("training.patience", None, None),
+        ("encoder.name", "2024", '"2024"'),
+        ("scorer.hidden", (8, 4), "[8, 4]"),
+        ("optimiser.learning_rates", {"encoder": 1e-5, "head": 0.5}, "{encoder = 1e-5, head = 0.5}"),
+        ("auxiliaries.tagger", {}, "{}"),
+        ("objective.convex", True, "true"),
+    ],
+)
+def test_a_value_of_python_is_as_good_as_a_written_one(key: str, value: object, written: str | None) -> None:
+    expected = load_settings("plain", [f"{key}={written}"] if written is not None else [])
+    assert load_settings("plain", {key: value}) == expected
+
+
+def test_values_that_are_given_are_not_changed() -> None:
+    given = {"optimiser.learning_rates": {"encoder": 1e-5, "head": 0.5}, "optimiser.learning_rates.head": 0.1}
+    settings = load_settings("plain", given)
+    assert settings.optimiser.learning_rates == {"encoder": 1e-5, "head": 0.1}
+    assert given["optimiser.learning_rates"] == {"encoder": 1e-5, "head": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"training.epoch": 3}, "unknown setting 'training.epoch'; legal here are accumulate, "),
+        ({"training.epochs": 0}, "setting 'training.epochs' is 0: Input should be greater than or equal"),
+        ({"training.epochs": "three"}, "setting 'training.epochs' is 'three': Input should be a valid int"),
+        ({"name.x": 3}, "plain: setting 'name.x': 'name' is a value, not a table of settings"),
+    ],
+)
+def test_a_wrong_value_of_python_is_named_by_its_key(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings("plain", changes)
+    assert message in str(caught.value)
+
+
+def test_settings_can_be_changed_again() -> None:
+    settings = load_settings("binder", {"training.epochs": 3})
+    changed = load_settings(settings, {"windows.context": "sentence"}, descriptions=Path("types.toml"))
+    assert (changed.training.epochs, changed.windows.context) == (3, "sentence")
+    assert changed.labels.descriptions == "types.toml"
+    assert load_settings(settings) is settings
+
+
+def test_a_change_goes_over_the_encoder_that_is_named() -> None:
+    assert load_settings("plain", encoder="2024").encoder.name == "2024"
+    assert load_settings("plain", ["encoder.name=mine"], encoder="2024").encoder.name == "mine"
+
+
 def test_the_last_of_several_changes_of_a_setting_holds() -> None:
     assert load_settings("plain", ["training.epochs=3", "training.epochs=4"]).training.epochs == 4
 

@@ -50,6 +50,7 @@ def test_a_plan_is_read_from_toml(tmp_path: Path) -> None:
         """
     )
     plan = load_plan(tmp_path / "plan.toml")
+    assert plan == load_plan(str(tmp_path / "plan.toml"))
     assert plan.base == "bundling/crf"
     assert plan.corpora["ncbi"].train == (Path("a.tsv"), Path("b.tsv"))
     assert plan.corpora["ncbi"].dev == (Path("dev.tsv"),)

@@ -25,6 +25,24 @@ def columns(path: Path, *rows: str) -> Path:
     return path
 
 
+# Corpora.
+
+
+def test_a_corpus_is_a_sequence_of_its_documents(tmp_path: Path) -> None:
+    write([GENE, PLAIN, NESTED], tmp_path / "corpus.jsonl")
+    corpus = read(tmp_path / "corpus.jsonl")
+    assert list(corpus) == corpus.documents == [GENE, PLAIN, NESTED]
+    assert (len(corpus), corpus[1], corpus[-1], corpus[1:]) == (3, PLAIN, NESTED, [PLAIN, NESTED])
+    assert PLAIN in corpus
+
+
+def test_a_corpus_has_the_problems_of_its_reading(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"id": "1"}\n', encoding="utf-8")
+    corpus = read(tmp_path / "corpus.jsonl", format="jsonl")
+    assert [problem.line for problem in corpus.problems] == [1]
+    assert corpus.problems == corpus.log.problems
+
+
 # Recognition.
 
 

@@ -180,6 +180,8 @@ def test_every_way_to_train_refuses_such_a_file(tmp_path: Path, monkeypatch: pyt
     path = jsonl(tmp_path, "bytes")
     with pytest.raises(InputError, match="offsets=bytes"):
         train("plain", train=path, dev=path, out=tmp_path / "run")
+    with pytest.raises(InputError, match="offsets=bytes"):
+        train("plain", train=read(path), dev=read(path), out=tmp_path / "run")
     files = CorporaFile.model_validate({"corpora": {"made": {"train": str(path)}}})
     with pytest.raises(InputError, match="offsets=bytes"):
         list(read_splits(files))

@@ -12,7 +12,8 @@ from spanwright import artifact
 from spanwright.errors import InputError, SettingsError
 from spanwright.evaluation import Scores
 from spanwright.evaluation.scores import Counts
-from spanwright.formats.files import write
+from spanwright.formats.files import read, write
+from spanwright.predicting.tagger import load
 from spanwright.text import Document, Entity
 from spanwright.training import loop
 from spanwright.training.journal import read_journal
@@ -100,6 +101,44 @@ def test_the_result_is_the_model_in_the_folder(finished: tuple[RunResult, Record
     result = finished[0]
     assert same(result.model.network.state_dict(), weights_in(result.folder))
     assert not result.model.network.training
+
+
+def test_the_result_tags_as_its_model_does(finished: tuple[RunResult, Recorder]) -> None:
+    result, text = finished[0], TEST[0].text
+    assert result.tag(text).entities
+    assert result.tag(text) == load(result.folder / "model").tag(text)
+
+
+def test_settings_are_changed_by_their_keys(tiny_encoder: str, tmp_path: Path) -> None:
+    settings = making.settings("absent")
+    changes = {"training.epochs": 1, "optimiser.learning_rates": {"encoder": 1e-3, "head": 1e-2}}
+    result = train(settings, train=TRAIN[:4], dev=DEV, out=tmp_path, encoder=Path(tiny_encoder), set=changes)
+    assert result.model.settings.training.epochs == 1
+    assert result.model.settings.optimiser.learning_rates == {"encoder": 1e-3, "head": 1e-2}
+
+
+def test_a_wrong_setting_is_named_by_its_key(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"^plain: unknown setting 'training\.epoch'; legal here are"):
+        train("plain", train=TRAIN, dev=DEV, out=tmp_path / "run", set={"training.epoch": 3})
+    assert not (tmp_path / "run").exists()
+
+
+def test_descriptions_are_for_recipes_that_read_them(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"labels\.descriptions is given, but scorer\.kind 'softmax'"):
+        train("plain", train=TRAIN, dev=DEV, out=tmp_path / "run", descriptions="ncbi-disease")
+
+
+def test_a_corpus_and_several_are_trained_on(tiny_encoder: str, tmp_path: Path) -> None:
+    write(TRAIN[:3], tmp_path / "one.jsonl")
+    write(TRAIN[3:5], tmp_path / "two.jsonl")
+    with (tmp_path / "two.jsonl").open("a") as file:
+        file.write('{"id": \n')
+    one, two = read(tmp_path / "one.jsonl"), read(tmp_path / "two.jsonl")
+    recorder = Recorder()
+    run(tiny_encoder, tmp_path / "run", "training.epochs=1", watcher=recorder, train=[one, two])
+    assert recorder.setup.reports["train"].documents == 5
+    (warning,) = (told for told in recorder.warnings if "reading" in told)
+    assert warning.startswith(f"1 problems in reading, the first: {tmp_path / 'two.jsonl'}:3: not JSON")
 
 
 def test_the_run_folder_tells_how_to_repeat_the_run(finished: tuple[RunResult, Recorder]) -> None:

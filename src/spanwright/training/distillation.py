@@ -47,8 +47,8 @@ def distill(
 ) -> RunResult:
     """Let teachers, which are model directories, soften documents, and train a student on them in `out`.
 
-    `train`, `dev`, `test`, `encoder` and `set` are as in a training, of the student. `raw` are files of texts;
-    entities that they may have are not looked at. Softened files that are there already are used if they are
+    `train`, `dev`, `test`, `encoder` and `set` are as in a training. `raw` are files of texts; entities
+    that they may have are not looked at. Softened files that are there already are used if they are
     whole and were made from the same teachers, documents and options.
     """
     refuse_several("distill", "softens documents")

@@ -69,8 +69,8 @@ def train(
 
     `train`, `dev` and `test` are files, or documents. `set` changes settings by their dotted keys, such as
     `{"training.epochs": 3}`; `encoder` and `descriptions` are as on the command line. With `resume`, a run
-    that was interrupted goes on from its last checkpoint and ends with the same weights as if it had not been.
-    Processes that torchrun started train together; only the first writes, and tells its watcher.
+    that was interrupted goes on from its last checkpoint and ends with the same weights as if it had not
+    been. Processes that torchrun started train together; only the first writes, and tells its watcher.
     """
     settings = load_settings(recipe, set or {}, encoder=encoder, descriptions=descriptions)
     warnings: list[str] = []

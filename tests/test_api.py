@@ -1,9 +1,10 @@
-"""The public interface: what the documentation shows is run as it stands there, and the import stays light."""
+"""The public interface: what the documentation shows is run as it stands, and the import stays light."""
 
 from __future__ import annotations
 
 import json
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ API = ROOT / "docs" / "api.md"
 
 
 def examples(page: Path, heading: str = "") -> str:
-    """The Python below a heading of a page, or of all of it; all else is blank, so that lines keep numbers."""
+    """The Python below a heading of a page, or of all of it; all else is blank, so lines keep numbers."""
     below, inside, kept = heading == "", False, []
     for line in page.read_text(encoding="utf-8").splitlines():
         if heading and line.startswith("## "):
@@ -31,6 +32,11 @@ def examples(page: Path, heading: str = "") -> str:
 
 
 README = examples(ROOT / "README.md", "## Use a model")
+
+
+def run(code: str, place: Path) -> None:
+    (place / "examples.py").write_text(code, encoding="utf-8")
+    runpy.run_path(str(place / "examples.py"))
 
 
 def names_in(code: str) -> set[str]:
@@ -51,7 +57,7 @@ def place(tmp_path: Path, tiny_encoder: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_examples_of_the_page_about_the_interface_work(place: Path) -> None:
-    exec(compile(examples(API), str(API), "exec"), {})
+    run(examples(API), place)
     assert (place / "compared" / "results.md").exists()
     assert (place / "runs" / "student" / "model").is_dir()
 
@@ -60,7 +66,7 @@ def test_the_examples_of_the_readme_work(place: Path) -> None:
     spanwright.train(
         "plain", train="train.jsonl", dev="dev.jsonl", out="runs/mine", set={"training.epochs": 1}
     )
-    exec(compile(README, "README.md", "exec"), {})
+    run(README, place)
     assert len(spanwright.read("tagged.jsonl")) == len(spanwright.read("test.jsonl"))
 
 

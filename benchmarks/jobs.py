@@ -136,7 +136,7 @@ def watch(folder: Path, out: Path, processes: int, arguments: argparse.Namespace
 def start(folder: Path, out: Path, processes: int, arguments: argparse.Namespace) -> subprocess.Popen[bytes]:
     """The command, as a process of its own."""
     options = ["--processes", str(processes), "--threads", "1", "--engine", arguments.engine]
-    call = ["tag", arguments.model, str(folder / "in"), "--out", str(out), *options]
+    call = ["job", arguments.model, str(folder / "in"), "--out", str(out), *options]
     return subprocess.Popen([sys.executable, "-c", _START, *call], stderr=subprocess.DEVNULL)
 
 

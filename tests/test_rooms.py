@@ -160,6 +160,12 @@ def test_commands_import_the_heavy_rooms_inside_calls_only(file: Path) -> None:
     assert [found for found in at_once if found.package in HEAVY] == []
 
 
+@pytest.mark.parametrize("file", ["cli/tag.py", "predicting/tagging_options.py", "integrations/spark.py"])
+def test_tagging_at_once_knows_nothing_of_jobs(file: str) -> None:
+    found = [each.module for each in imports(SOURCE / file)]
+    assert [module for module in found if module.startswith("spanwright.predicting.jobs")] == []
+
+
 @pytest.mark.parametrize(
     "module", ["spanwright", "spanwright.cli.main", "spanwright.evaluation", "spanwright.text"]
 )

@@ -1,4 +1,4 @@
-"""What the inputs of `spanwright tag` stand for."""
+"""What the inputs of `spanwright tag` and `spanwright job` stand for."""
 
 from __future__ import annotations
 

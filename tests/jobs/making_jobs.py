@@ -10,8 +10,9 @@ import pretending_tagger
 
 from spanwright.formats.files import read, write
 from spanwright.predicting.jobs.running import Events, Job
-from spanwright.predicting.jobs.shard_tagging import Tagging, tag_shard
+from spanwright.predicting.jobs.shard_tagging import tag_shard
 from spanwright.predicting.jobs.shards import GroupEnd, Reading, list_inputs, unfinished
+from spanwright.predicting.tagging_options import TaggingOptions
 from spanwright.text import Document
 
 SMALL = Reading(shard_documents=4, group_bytes=600)
@@ -50,7 +51,7 @@ def write_inputs(folder: Path, files: int = 10, documents: int = 5, more: str = 
 def make_job(folder: Path, paths: Sequence[Path], reading: Reading = SMALL, **tagging: Any) -> Job:
     """A job over some files with the pretending tagger."""
     model = str(model_folder(folder / "model"))
-    return Job(inputs=list_inputs(paths), reading=reading, tagging=Tagging(model=model, **tagging))
+    return Job(inputs=list_inputs(paths), reading=reading, tagging=TaggingOptions(model=model, **tagging))
 
 
 def content(folder: Path) -> dict[str, bytes]:

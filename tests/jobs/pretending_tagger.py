@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwright.errors import InputError
-from spanwright.predicting.jobs.shard_tagging import Tagging
+from spanwright.predicting.tagging_options import TaggingOptions
 from spanwright.text import Document, Entity
 
 FAILS = "unspeakable"
@@ -55,13 +55,13 @@ def _tagged(document: Document, confidence: float) -> Document:
     return document.with_entities(tuple(found))
 
 
-def load(tagging: Tagging) -> Any:
+def load(tagging: TaggingOptions) -> Any:
     """What an engine calls in each of its processes."""
     if tagging.corpus is not None:
         raise InputError(f"the model knows no corpus {tagging.corpus!r}")
     return PretendingTagger()
 
 
-def die(tagging: Tagging) -> Any:
+def die(tagging: TaggingOptions) -> Any:
     """Loads a model that does not fit into memory."""
     os.kill(os.getpid(), signal.SIGKILL)

@@ -230,6 +230,24 @@ def test_two_processes_cannot_work_on_the_same_job(tmp_path: Path) -> None:
         run_job(job, tmp_path / "out", InlineEngine())
 
 
+def test_job_json_has_the_names_with_which_unfinished_jobs_were_begun(tmp_path: Path) -> None:
+    identity = make_job(tmp_path, write_inputs(tmp_path / "in", files=1)).identity()
+    assert identity["tagging"] | {"model": None} == {
+        "model": None,
+        "runtime": "torch",
+        "threads": 1,
+        "types": {},
+        "corpus": None,
+        "shared_types": False,
+        "minimum_confidence": 0.0,
+        "tuned_thresholds": False,
+        "format": "jsonl",
+        "lossy": False,
+    }
+    reading = {"format": None, "options": {}, "shard_characters": 240_000}
+    assert identity["reading"] == reading | {"shard_documents": 4, "group_bytes": 600}
+
+
 def test_an_input_named_twice_is_refused(tmp_path: Path) -> None:
     paths = write_inputs(tmp_path / "in", files=1)
     with pytest.raises(InputError, match="named twice"):

@@ -16,6 +16,7 @@ from spanwright.cli.encoder import encoder_command
 from spanwright.cli.evaluate import evaluate_command
 from spanwright.cli.export import export_command
 from spanwright.cli.inspect_command import inspect_app
+from spanwright.cli.job import job_command
 from spanwright.cli.push import push_command
 from spanwright.cli.quickstart import quickstart_command
 from spanwright.cli.recipes import recipes_command
@@ -39,6 +40,7 @@ app.command("distill")(distill_command)
 app.command("compare")(compare_command)
 app.command("tune")(tune_command)
 app.command("tag")(tag_command)
+app.command("job")(job_command)
 app.command("serve")(serve_command)
 app.command("evaluate")(evaluate_command)
 app.command("export")(export_command)

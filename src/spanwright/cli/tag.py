@@ -1,9 +1,9 @@
-"""`spanwright tag`: find entities in files, folders or standard input, at once or as a restartable job."""
+"""`spanwright tag`: find entities in files, folders or standard input."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -12,9 +12,21 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, parse_types, report, report_losses
+from spanwright.cli.job import job_command
+from spanwright.cli.reading import parse_options, parse_types, report, report_losses
 from spanwright.cli.tag_inputs import STANDARD_STREAM, expand
-from spanwright.cli.tag_job import Workforce, tag_job
+from spanwright.cli.tag_options import (
+    AnswerAs,
+    AnsweringCorpus,
+    DescribedTypes,
+    InputFormat,
+    InputOptions,
+    Lossy,
+    MinimumConfidence,
+    ModelFolder,
+    RuntimeName,
+    TunedThresholds,
+)
 from spanwright.errors import InputError
 from spanwright.formats.files import FORMATS, named, stream, write, write_stream, writer_for
 from spanwright.formats.format import ReadingLog
@@ -23,8 +35,7 @@ from spanwright.formats.unwritable import Loss
 from spanwright.text import Document
 
 if TYPE_CHECKING:
-    from spanwright.predicting.jobs.shard_tagging import Tagging
-    from spanwright.predicting.jobs.shards import Reading
+    from spanwright.predicting.tagging_options import TaggingOptions
 
 _COLUMNS = (
     TextColumn("{task.completed:,.0f} documents, {task.fields[entities]:,} entities"),
@@ -33,7 +44,8 @@ _COLUMNS = (
 
 
 def tag_command(
-    model: Annotated[Path, typer.Argument(help="A model directory, such as RUN/model.")],
+    context: typer.Context,
+    model: ModelFolder,
     inputs: Annotated[
         list[str],
         typer.Argument(
@@ -41,149 +53,98 @@ def tag_command(
         ),
     ],
     out: Annotated[
-        str,
-        typer.Option(
-            help="Output file, a folder for brat and bc2gm, `-` for JSON lines, or the folder of a job."
-        ),
+        str, typer.Option(help="Output file, a folder for brat and bc2gm, or `-` for JSON lines.")
     ] = STANDARD_STREAM,
     format: Annotated[
         str | None,
         typer.Option(help=f"Output format: {', '.join(FORMATS)}; by the ending of OUT unless given."),
     ] = None,
-    input_format: Annotated[str | None, typer.Option(help=f"Format of the inputs: {FORMAT_HELP}.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
-    type: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=TEXT",
-            help='A type to look for by its description, such as --type Gene="names of genes"; '
-            "may be repeated. Only for models that read descriptions (recipe binder).",
-        ),
-    ] = None,
-    corpus: Annotated[
-        str | None,
-        typer.Option(
-            help="Whose types to answer with, for models trained on several corpora: the name of one. Unless "
-            "given, that of each document, or the target."
-        ),
-    ] = None,
-    answer_as: Annotated[
-        Literal["own", "shared"],
-        typer.Option("--as", help="Whether to answer with the corpus's own types or with the shared types."),
-    ] = "own",
-    minimum_confidence: Annotated[
-        float, typer.Option(min=0, max=1, help="Drop entities below this confidence.")
-    ] = 0.0,
-    tuned_thresholds: Annotated[
-        bool,
-        typer.Option("--tuned-thresholds", help="Drop entities below the model's threshold for their type."),
-    ] = False,
-    lossy: Annotated[
-        bool, typer.Option("--lossy", help="Leave out what the output format cannot express.")
-    ] = False,
-    runtime: Annotated[
-        Literal["torch", "onnx", "onnx-int8"],
-        typer.Option(help="What runs the network; the last two need a model of `spanwright export`."),
-    ] = "torch",
-    processes: Annotated[
-        int | None, typer.Option(min=1, help="Run a job with so many processes; each loads the model.")
-    ] = None,
-    engine: Annotated[
-        Literal["local", "ray"] | None,
-        typer.Option(help="Run a job on this machine or on a Ray cluster; local unless given."),
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(help="Of the Ray cluster; one is started on this machine unless given or known to Ray."),
-    ] = None,
+    input_format: InputFormat = None,
+    option: InputOptions = None,
+    type: DescribedTypes = None,
+    corpus: AnsweringCorpus = None,
+    answer_as: AnswerAs = "own",
+    minimum_confidence: MinimumConfidence = 0.0,
+    tuned_thresholds: TunedThresholds = False,
+    lossy: Lossy = False,
+    runtime: RuntimeName = "torch",
     threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Threads of torch of each process: 1 in a job, else all cores, unless given."
-        ),
+        int | None, typer.Option(min=1, help="Threads of torch; all cores unless given.")
     ] = None,
-    shard_documents: Annotated[
-        int | None,
-        typer.Option(min=1, help="Documents in each file that a job writes, at most; 500 unless given."),
-    ] = None,
+    processes: Annotated[int | None, typer.Option(hidden=True, min=1)] = None,
+    engine: Annotated[Literal["local", "ray"] | None, typer.Option(hidden=True)] = None,
+    address: Annotated[str | None, typer.Option(hidden=True)] = None,
+    shard_documents: Annotated[int | None, typer.Option(hidden=True, min=1)] = None,
 ) -> None:
     """Find the entities of texts. Offsets count characters of the untouched text.
 
-    With --processes or --engine it is a job: OUT is a folder, and the same command goes on where it stopped.
+    For millions of documents there is `spanwright job`, which uses several processes and can be restarted.
 
     Example: spanwright tag runs/plain/model abstracts/*.txt --out tagged.jsonl
-
-    Example: spanwright tag runs/plain/model abstracts/ --processes 4 --out tagged/
     """
-    is_job = processes is not None or engine is not None
-    _check_job_options(is_job, engine, {"--address": address, "--shard-documents": shard_documents})
+    if processes is not None or engine is not None:
+        _run_as_job(context)
+        return
+    _refuse_job_options({"--address": address, "--shard-documents": shard_documents})
     paths = expand(inputs)
-    described = parse_types(type or ())
 
-    from spanwright.predicting.jobs.shard_tagging import Tagging
-    from spanwright.predicting.jobs.shards import SHARD_DOCUMENTS, Reading
+    from spanwright.predicting.tagging_options import TaggingOptions
 
-    reading = Reading(
-        format=input_format,
-        options=parse_options(option or ()),
-        shard_documents=shard_documents or SHARD_DOCUMENTS,
-    )
-    tagging = Tagging(
+    options = TaggingOptions(
         model=str(model),
         runtime=runtime,
-        threads=threads or (1 if is_job else None),
-        types=described,
+        threads=threads,
+        types=parse_types(type or ()),
         corpus=corpus,
         shared_types=answer_as == "shared",
         minimum_confidence=minimum_confidence,
         tuned_thresholds=tuned_thresholds,
-        format=format or (writer_for(Path(out)).name if not is_job and out != STANDARD_STREAM else "jsonl"),
+        format=format or (writer_for(Path(out)).name if out != STANDARD_STREAM else "jsonl"),
         lossy=lossy,
     )
-    if is_job:
-        tag_job(paths, out, reading, tagging, Workforce(engine or "local", processes, address))
-    else:
-        _tag_at_once(paths, out, reading, tagging)
-
-
-def _check_job_options(is_job: bool, engine: str | None, given: dict[str, object]) -> None:
-    """Refuse options that would have no effect."""
-    for name, value in given.items():
-        if value is not None and not is_job:
-            raise InputError(f"{name} is for jobs; make it one with --processes or --engine")
-    if given["--address"] is not None and engine != "ray":
-        raise InputError("--address is for --engine ray; legal is both or neither")
-
-
-def _tag_at_once(paths: list[Path], out: str, reading: Reading, tagging: Tagging) -> None:
-    """Tag all documents in this process, into one output."""
-    from spanwright.predicting.jobs.shard_tagging import load_tagger, tag_documents
-
-    target = named(tagging.format)
-    tagger = load_tagger(tagging)
     log = ReadingLog()
-    losses: list[Loss] = []
-    # Closed at once if writing fails, not whenever the memory of the failure is cleared.
-    with (
-        closing(_documents(paths, reading, log)) as documents,
-        Progress(*_COLUMNS, console=Console(stderr=True)) as progress,
-    ):
-        task = progress.add_task("tag", total=None, entities=0)
-        tagged = _counted(tag_documents(tagger, documents, tagging), progress, task)
-        if out == STANDARD_STREAM:
-            write_stream(tagged, sys.stdout, target, lossy=tagging.lossy, losses=losses)
-        else:
-            write(tagged, out, format=target.name, lossy=tagging.lossy, losses=losses)
-    report_losses(losses)
+    _tag(_documents(paths, log, input_format, parse_options(option or ())), out, options)
     report(log)
 
 
-def _documents(paths: list[Path], reading: Reading, log: ReadingLog) -> Generator[Document, None, None]:
+def _run_as_job(context: typer.Context) -> None:
+    """The old spelling of `spanwright job`, whose options have the names that they had here."""
+    typer.echo("note: a tagging job is `spanwright job` now, with the same options", err=True)
+    job_command(**{name: value for name, value in context.params.items() if value is not None})
+
+
+def _refuse_job_options(given: Mapping[str, object]) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name} is for jobs; run one with `spanwright job`")
+
+
+def _tag(documents: Generator[Document, None, None], out: str, options: TaggingOptions) -> None:
+    """Tag a stream of documents into one output."""
+    from spanwright.predicting.tagging_options import load_tagger, tag_documents
+
+    target = named(options.format)
+    tagger = load_tagger(options)
+    losses: list[Loss] = []
+    # Closed at once if writing fails, not whenever the memory of the failure is cleared.
+    with closing(documents), Progress(*_COLUMNS, console=Console(stderr=True)) as progress:
+        task = progress.add_task("tag", total=None, entities=0)
+        tagged = _counted(tag_documents(tagger, documents, options), progress, task)
+        if out == STANDARD_STREAM:
+            write_stream(tagged, sys.stdout, target, lossy=options.lossy, losses=losses)
+        else:
+            write(tagged, out, format=target.name, lossy=options.lossy, losses=losses)
+    report_losses(losses)
+
+
+def _documents(
+    paths: list[Path], log: ReadingLog, format: str | None, options: Mapping[str, str]
+) -> Generator[Document, None, None]:
     for path in paths:
         if str(path) == STANDARD_STREAM:
             yield from _lines(log)
         else:
-            yield from stream(path, log, format=reading.format, options=reading.options)
+            yield from stream(path, log, format=format, options=options)
 
 
 def _lines(log: ReadingLog) -> Iterator[Document]:

@@ -1,4 +1,4 @@
-"""What the inputs of `spanwright tag` stand for: files, folders, globs."""
+"""What the inputs of `spanwright tag` and `spanwright job` stand for: files, folders, globs."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@
 
 Each Python worker of Spark loads the model once, so every machine must see it under the same path. Spark
 brings the batches and tries lost tasks again. How it cuts them can change the last digits of a confidence; a
-job (`spanwright tag --processes`) repeats to the byte.
+job (`spanwright job`) repeats to the byte.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from spanwright.errors import InputError, MissingExtraError
-from spanwright.predicting.jobs.shard_tagging import Tagging, load_tagger, tag_documents
+from spanwright.predicting.tagging_options import TaggingOptions, load_tagger, tag_documents
 from spanwright.text import Document, Entity
 
 if TYPE_CHECKING:
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 SCHEMA = "id string, entities array<struct<start: int, end: int, type: string, confidence: double>>"
 """Of what comes out. Offsets count characters of the text, `[start, end)`."""
 
-_loaded: list[tuple[Tagging, Tagger]] = []
+_loaded: list[tuple[TaggingOptions, Tagger]] = []
 """The tagger of this process, if it has one: Spark gives a process many tasks of a query."""
 
 
 def tagging(model: str, **options: Any) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """A function from Arrow batches with the columns `id` and `text` to batches of `SCHEMA`.
 
-    Options are those of `Tagging`: `types`, `corpus`, `shared_types`, `minimum_confidence`,
+    Options are those of `TaggingOptions`: `types`, `corpus`, `shared_types`, `minimum_confidence`,
     `tuned_thresholds`, `runtime`, and `threads`, which is 1 unless given, as Spark runs a task on each core.
     A text that is null has no entities.
     """
-    chosen = Tagging(model=model, **options)
+    chosen = TaggingOptions(model=model, **options)
     _import_pyarrow()
 
     def tag_batches(batches: Iterable[Any]) -> Iterator[Any]:
@@ -45,7 +45,7 @@ def tagging(model: str, **options: Any) -> Callable[[Iterable[Any]], Iterator[An
     return tag_batches
 
 
-def tag_batch(batch: Any, chosen: Tagging) -> Any:
+def tag_batch(batch: Any, chosen: TaggingOptions) -> Any:
     """Tag the texts of a `pyarrow.RecordBatch`."""
     pyarrow = _import_pyarrow()
     for name in ("id", "text"):
@@ -79,7 +79,7 @@ def _row(entity: Entity) -> dict[str, Any]:
     }
 
 
-def _tagger(chosen: Tagging) -> Tagger:
+def _tagger(chosen: TaggingOptions) -> Tagger:
     """The tagger with these options, loaded if this process has another or none."""
     if not _loaded or _loaded[0][0] != chosen:
         _loaded[:] = [(chosen, load_tagger(chosen))]

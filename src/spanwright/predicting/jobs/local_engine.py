@@ -23,8 +23,9 @@ from typing import Self
 from spanwright.errors import InputError, SpanwrightError
 from spanwright.predicting.jobs.folder import JobError
 from spanwright.predicting.jobs.running import RETRIES, Events, Job, LostShard
-from spanwright.predicting.jobs.shard_tagging import Loader, ShardResult, Tagging, load_tagger, tag_shard
+from spanwright.predicting.jobs.shard_tagging import Loader, ShardResult, tag_shard
 from spanwright.predicting.jobs.shards import Group, GroupEnd, Shard, unfinished
+from spanwright.predicting.tagging_options import TaggingOptions, load_tagger
 
 _FAILED_STARTS = 3
 
@@ -108,7 +109,7 @@ class _Unusable:
 class _Worker:
     """This process's end of a worker process."""
 
-    def __init__(self, tagging: Tagging, load: Loader) -> None:
+    def __init__(self, tagging: TaggingOptions, load: Loader) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, other = context.Pipe()
         self.process: BaseProcess = context.Process(target=_work, args=(other, tagging, load), daemon=True)
@@ -154,7 +155,7 @@ class _Worker:
 class _Workers:
     """The workers of a run, which end with it."""
 
-    def __init__(self, tagging: Tagging, load: Loader) -> None:
+    def __init__(self, tagging: TaggingOptions, load: Loader) -> None:
         self._tagging = tagging
         self._load = load
         self._workers: list[_Worker] = []
@@ -214,7 +215,7 @@ def _interrupts_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _work(connection: Connection, tagging: Tagging, load: Loader) -> None:
+def _work(connection: Connection, tagging: TaggingOptions, load: Loader) -> None:
     """What a worker process does: load the model, then tag shards until there are no more."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:

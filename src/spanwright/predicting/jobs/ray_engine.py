@@ -20,8 +20,9 @@ from typing import Any
 from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.predicting.jobs.folder import JobError
 from spanwright.predicting.jobs.running import RETRIES, Events, Job, LostShard
-from spanwright.predicting.jobs.shard_tagging import Loader, ShardResult, Tagging, load_tagger, tag_shard
+from spanwright.predicting.jobs.shard_tagging import Loader, ShardResult, tag_shard
 from spanwright.predicting.jobs.shards import Group, GroupEnd, Reading, Shard, unfinished
+from spanwright.predicting.tagging_options import TaggingOptions, load_tagger
 
 _READERS_SHARE = 8
 """Actors for each task that reads: reading is much quicker than tagging."""
@@ -121,7 +122,7 @@ def _read(batch: dict[str, Any]) -> Iterator[dict[str, list[Any]]]:
 class _TaggingActor:
     """Holds the model in a process of the cluster."""
 
-    def __init__(self, tagging: Tagging, load: Loader) -> None:
+    def __init__(self, tagging: TaggingOptions, load: Loader) -> None:
         self._tagging = tagging
         self._stop: _Stop | None = None
         try:

@@ -1,6 +1,7 @@
 """Restartable tagging jobs: any number of inputs, in shards, by several processes or machines.
 
-    job = Job(inputs=list_inputs(paths), reading=Reading(), tagging=Tagging(model="runs/plain/model"))
+    tagging = TaggingOptions(model="runs/plain/model")
+    job = Job(inputs=list_inputs(paths), reading=Reading(), tagging=tagging)
     outcome = run_job(job, Path("tagged"), LocalEngine(processes=4))
 
 A job that was stopped, however rudely, goes on when it is run again, and ends with the same bytes. An engine
@@ -22,8 +23,9 @@ from spanwright.errors import InputError
 from spanwright.formats.io.whole_files import digest_of_files
 from spanwright.formats.tables.arrow import import_pyarrow
 from spanwright.predicting.jobs.folder import JobFolder, open_folder
-from spanwright.predicting.jobs.shard_tagging import Counts, ShardResult, Tagging
+from spanwright.predicting.jobs.shard_tagging import Counts, ShardResult, shard_format
 from spanwright.predicting.jobs.shards import Group, GroupEnd, Input, Reading, plan_groups
+from spanwright.predicting.tagging_options import TaggingOptions
 
 _FORMAT_VERSION = 1
 _MODEL_FILES = ("*.json", "*.safetensors")
@@ -52,7 +54,7 @@ class Job:
 
     inputs: tuple[Input, ...]
     reading: Reading
-    tagging: Tagging
+    tagging: TaggingOptions
 
     def identity(self) -> dict[str, Any]:
         """All that the bytes of the outcome depend on, but neither engine nor number of processes."""
@@ -101,7 +103,7 @@ class Outcome:
 
 def run_job(job: Job, folder: Path, engine: Engine, watcher: Watcher | None = None) -> Outcome:
     """Run a job in a folder, or what is left of it; `job_folder` tells what is in the folder then."""
-    format = job.tagging.written_format
+    format = shard_format(job.tagging)
     if format.name == "parquet":
         import_pyarrow()  # before hours of work, not behind them
     if len({item.path for item in job.inputs}) < len(job.inputs):
@@ -181,7 +183,7 @@ class _Run:
             self.watcher.moved(self._done, self._total, self.counts)
 
 
-def _model_digest(tagging: Tagging) -> str:
+def _model_digest(tagging: TaggingOptions) -> str:
     """What tells a model from others: a digest of its files, without loading it."""
     folder = Path(tagging.model)
     if not (folder / "spanwright.json").is_file():

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,47 +18,14 @@ from spanwright.formats.files import FORMATS, named, write, write_stream
 from spanwright.formats.format import Format
 from spanwright.formats.unwritable import count_losses
 from spanwright.predicting.jobs.shards import Shard
+from spanwright.predicting.tagging_options import TaggingOptions, tag_documents
 from spanwright.text import Document, words
 
 if TYPE_CHECKING:
-    from spanwright.predicting.onnx.files import Runtime
     from spanwright.predicting.tagger import Tagger
 
 _NOT_ONE_FILE = ("brat", "bc2gm", "text")
 """Formats of a file for each document, or of several files."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tagging:
-    """With what, and how, the shards of a job are tagged and written."""
-
-    model: str
-    runtime: Runtime = "torch"
-    threads: int | None = 1
-    """Of torch in each process; None leaves them as they are."""
-    types: Mapping[str, str] = field(default_factory=dict)
-    """Descriptions of more types to look for."""
-    corpus: str | None = None
-    shared_types: bool = False
-    minimum_confidence: float = 0.0
-    tuned_thresholds: bool = False
-    format: str = "jsonl"
-    lossy: bool = False
-
-    @property
-    def written_format(self) -> Format:
-        """The format of shards, if shards can have it."""
-        chosen = named(self.format)
-        if chosen.name in _NOT_ONE_FILE or (chosen.serialise is None and chosen.write is None):
-            legal = ", ".join(
-                name
-                for name, each in FORMATS.items()
-                if name not in _NOT_ONE_FILE and (each.serialise or each.write)
-            )
-            raise InputError(
-                f"the format {chosen.name!r} is not one file for many documents; legal are {legal}"
-            )
-        return chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,35 +63,25 @@ class ShardResult:
     """As of the shard."""
 
 
-Loader = Callable[[Tagging], "Tagger"]
+Loader = Callable[[TaggingOptions], "Tagger"]
 """Makes the tagger of a job, once in each process that tags."""
 
 
-def load_tagger(tagging: Tagging) -> Tagger:
-    """The tagger that obeys these options, after setting the threads; an error if it cannot obey them."""
-    import torch
-
-    from spanwright.predicting.tagger import load
-
-    if tagging.threads is not None:
-        torch.set_num_threads(tagging.threads)
-    tagger = load(tagging.model, tagging.runtime)
-    if tagging.types:
-        tagger = tagger.with_types(tagging.types)
-    if tagging.corpus is not None or tagging.shared_types:
-        tagger = tagger.answering(corpus=tagging.corpus, shared_types=tagging.shared_types)
-    list(tag_documents(tagger, [], tagging))
-    return tagger
+def shard_format(tagging: TaggingOptions) -> Format:
+    """The format of shards, if shards can have it."""
+    chosen = named(tagging.format)
+    if not _is_one_file(chosen):
+        legal = ", ".join(name for name, each in FORMATS.items() if _is_one_file(each))
+        raise InputError(f"the format {chosen.name!r} is not one file for many documents; legal are {legal}")
+    return chosen
 
 
-def tag_documents(tagger: Tagger, documents: Iterable[Document], tagging: Tagging) -> Iterator[Document]:
-    """Tag a stream of documents with the options that a tagger takes anew each time."""
-    return tagger.tag(
-        documents, minimum_confidence=tagging.minimum_confidence, tuned_thresholds=tagging.tuned_thresholds
-    )
+def _is_one_file(format: Format) -> bool:
+    is_written = format.serialise is not None or format.write is not None
+    return is_written and format.name not in _NOT_ONE_FILE
 
 
-def tag_shard(tagger: Tagger, shard: Shard, tagging: Tagging) -> ShardResult:
+def tag_shard(tagger: Tagger, shard: Shard, tagging: TaggingOptions) -> ShardResult:
     """Tag the documents of a shard and bring them into the form of its file."""
     problems = [{"path": each.path, "line": each.line, "reason": each.reason} for each in shard.problems]
     tagged = list(_tagged(tagger, shard, tagging, problems))
@@ -138,7 +95,7 @@ def tag_shard(tagger: Tagger, shard: Shard, tagging: Tagging) -> ShardResult:
         entities=sum(len(document.entities) for document in written),
         words=sum(len(words(document)) for document in written),
         problems=len(problems),
-        left_out=sum(_by_products(document, tagging.written_format) for document in written),
+        left_out=sum(_by_products(document, shard_format(tagging)) for document in written),
     )
     return ShardResult(shard.name, content, counts, tuple(problems), shard.position)
 
@@ -148,7 +105,7 @@ Placed = tuple[str, Document]
 
 
 def _tagged(
-    tagger: Tagger, shard: Shard, tagging: Tagging, problems: list[dict[str, Any]]
+    tagger: Tagger, shard: Shard, tagging: TaggingOptions, problems: list[dict[str, Any]]
 ) -> Iterator[Placed]:
     """The tagged documents; those that cannot be tagged are problems."""
     try:
@@ -168,10 +125,10 @@ def _tagged(
 
 
 def _content(
-    tagged: Sequence[Placed], tagging: Tagging, problems: list[dict[str, Any]]
+    tagged: Sequence[Placed], tagging: TaggingOptions, problems: list[dict[str, Any]]
 ) -> tuple[list[Document], bytes]:
     """The documents that the format can express, and the bytes of their file."""
-    format = tagging.written_format
+    format = shard_format(tagging)
     expressible = [each for each in tagged if _is_expressible(*each, format, tagging.lossy, problems)]
     try:
         documents = [document for _, document in expressible]

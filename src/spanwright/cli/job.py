@@ -1,76 +1,146 @@
-"""`spanwright tag` as a job: what the user sees of it, and which engine does it."""
+"""`spanwright job`: tag any number of files with several processes, in a folder, restartable."""
 
 from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from spanwright.cli.tag_inputs import STANDARD_STREAM
+from spanwright.cli.reading import parse_options, parse_types
+from spanwright.cli.tag_inputs import STANDARD_STREAM, expand
+from spanwright.cli.tag_options import (
+    AnswerAs,
+    AnsweringCorpus,
+    DescribedTypes,
+    InputFormat,
+    InputOptions,
+    Lossy,
+    MinimumConfidence,
+    ModelFolder,
+    RuntimeName,
+    TunedThresholds,
+)
 from spanwright.errors import InputError
 
 if TYPE_CHECKING:
-    from spanwright.predicting.jobs.running import Engine, Outcome
-    from spanwright.predicting.jobs.shard_tagging import Counts, Tagging
-    from spanwright.predicting.jobs.shards import Reading
+    from spanwright.predicting.jobs.running import Engine, Job, Outcome
+    from spanwright.predicting.jobs.shard_tagging import Counts
 
 _INTERRUPTED = 130
 """What shells report of a command that was stopped with Ctrl-C."""
 _NOT_WHOLE = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Workforce:
-    """Who does a job."""
+def job_command(
+    model: ModelFolder,
+    inputs: Annotated[
+        list[str], typer.Argument(help="Files, folders or globs, also of .gz, .bz2, .xz and .zst.")
+    ],
+    out: Annotated[str, typer.Option(metavar="FOLDER", help="Folder of the job, with the tagged documents.")],
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="How many tag; each loads the model. All cores unless given.")
+    ] = None,
+    engine: Annotated[
+        Literal["local", "ray"], typer.Option(help="Processes of this machine, or of a Ray cluster.")
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(help="Of the Ray cluster; one is started on this machine unless given or known to Ray."),
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of torch of each process.")] = 1,
+    shard_documents: Annotated[
+        int | None, typer.Option(min=1, help="Documents in each output file, at most; 500 unless given.")
+    ] = None,
+    format: Annotated[
+        str, typer.Option(help="Format of the output files: parquet, or any other that is one file.")
+    ] = "jsonl",
+    input_format: InputFormat = None,
+    option: InputOptions = None,
+    type: DescribedTypes = None,
+    corpus: AnsweringCorpus = None,
+    answer_as: AnswerAs = "own",
+    minimum_confidence: MinimumConfidence = 0.0,
+    tuned_thresholds: TunedThresholds = False,
+    lossy: Lossy = False,
+    runtime: RuntimeName = "torch",
+) -> None:
+    """Tag any number of files with several processes. The same command goes on where a job stopped.
 
-    engine: Literal["local", "ray"]
-    processes: int | None
-    address: str | None
-    """Of a Ray cluster."""
+    Example: spanwright job runs/plain/model abstracts/ --processes 4 --out tagged/
+    """
+    paths = expand(inputs)
+    _check(paths, out, engine, address)
+
+    from spanwright.predicting.jobs.running import Job
+    from spanwright.predicting.jobs.shards import SHARD_DOCUMENTS, Reading, list_inputs
+    from spanwright.predicting.tagging_options import TaggingOptions
+
+    reading = Reading(
+        format=input_format,
+        options=parse_options(option or ()),
+        shard_documents=shard_documents or SHARD_DOCUMENTS,
+    )
+    tagging = TaggingOptions(
+        model=str(model),
+        runtime=runtime,
+        threads=threads,
+        types=parse_types(type or ()),
+        corpus=corpus,
+        shared_types=answer_as == "shared",
+        minimum_confidence=minimum_confidence,
+        tuned_thresholds=tuned_thresholds,
+        format=format,
+        lossy=lossy,
+    )
+    job = Job(inputs=list_inputs(paths), reading=reading, tagging=tagging)
+    _run(job, Path(out), _engine(engine, processes, address))
 
 
-def tag_job(paths: list[Path], out: str, reading: Reading, tagging: Tagging, workforce: Workforce) -> None:
-    """Begin a job or go on with it, with a bar, and a table at the end."""
-    from spanwright.predicting.jobs.running import Job, run_job
-    from spanwright.predicting.jobs.shards import list_inputs
-
+def _check(paths: list[Path], out: str, engine: str, address: str | None) -> None:
+    """Refuse what no job can do, and an option that would have no effect."""
     if out == STANDARD_STREAM:
         raise InputError(
             "--out: a job needs a folder, in which it can go on after a stop, such as --out tagged/"
         )
     if STANDARD_STREAM in map(str, paths):
-        raise InputError("-: standard input cannot be read again after a stop; legal in a job are files")
-    job = Job(inputs=list_inputs(paths), reading=reading, tagging=tagging)
+        raise InputError("-: standard input cannot be read again after a stop; a job needs files")
+    if address is not None and engine != "ray":
+        raise InputError("--address is for --engine ray; give both or neither")
+
+
+def _engine(name: str, processes: int | None, address: str | None) -> Engine:
+    if name == "ray":
+        from spanwright.predicting.jobs.ray_engine import RayEngine
+
+        return RayEngine(processes, address=address)
+    from spanwright.predicting.jobs.local_engine import LocalEngine
+
+    return LocalEngine(processes or os.cpu_count() or 1)
+
+
+def _run(job: Job, out: Path, engine: Engine) -> None:
+    """Begin a job or go on with it, with a bar, and a table at the end."""
+    from spanwright.predicting.jobs.running import run_job
+
     # Paths may hold square brackets and colons, which are no markup and no emoji here.
     console = Console(stderr=True, markup=False, emoji=False, highlight=False)
     try:
         with _View(console) as view:
-            outcome = run_job(job, Path(out), _engine(workforce), view)
+            outcome = run_job(job, out, engine, view)
     except KeyboardInterrupt:
         console.print(f"stopped; what is finished is in {out}: go on with the same command", soft_wrap=True)
         raise typer.Exit(_INTERRUPTED) from None
     console.print(_table(outcome, view.seconds))
-    console.print(f"tagged documents: {Path(out) / 'shards'}", soft_wrap=True)
-    _report(outcome, Path(out), console)
+    console.print(f"tagged documents: {out / 'shards'}", soft_wrap=True)
+    _report(outcome, out, console)
     if not outcome.is_whole:
         raise typer.Exit(_NOT_WHOLE)
-
-
-def _engine(workforce: Workforce) -> Engine:
-    if workforce.engine == "ray":
-        from spanwright.predicting.jobs.ray_engine import RayEngine
-
-        return RayEngine(workforce.processes, address=workforce.address)
-    from spanwright.predicting.jobs.local_engine import LocalEngine
-
-    return LocalEngine(workforce.processes or os.cpu_count() or 1)
 
 
 class _View:

@@ -37,29 +37,39 @@ _INTERRUPTED = 130
 _NOT_WHOLE = 1
 
 
+_Inputs = Annotated[
+    list[str], typer.Argument(help="Files, folders or globs, also of .gz, .bz2, .xz and .zst.")
+]
+_Folder = Annotated[str, typer.Option(metavar="FOLDER", help="Folder of the job, with the tagged documents.")]
+_Processes = Annotated[
+    int | None, typer.Option(min=1, help="How many tag; each loads the model. All cores unless given.")
+]
+_EngineName = Annotated[
+    Literal["local", "ray"], typer.Option(help="Processes of this machine, or of a Ray cluster.")
+]
+_Address = Annotated[
+    str | None,
+    typer.Option(help="Of the Ray cluster; one is started on this machine unless given or known to Ray."),
+]
+_Threads = Annotated[int, typer.Option(min=1, help="Threads of torch of each process.")]
+_ShardDocuments = Annotated[
+    int | None, typer.Option(min=1, help="Documents in each output file, at most; 500 unless given.")
+]
+_OutputFormat = Annotated[
+    str, typer.Option(help="Format of the output files: parquet, or any other that is one file.")
+]
+
+
 def job_command(
     model: ModelFolder,
-    inputs: Annotated[
-        list[str], typer.Argument(help="Files, folders or globs, also of .gz, .bz2, .xz and .zst.")
-    ],
-    out: Annotated[str, typer.Option(metavar="FOLDER", help="Folder of the job, with the tagged documents.")],
-    processes: Annotated[
-        int | None, typer.Option(min=1, help="How many tag; each loads the model. All cores unless given.")
-    ] = None,
-    engine: Annotated[
-        Literal["local", "ray"], typer.Option(help="Processes of this machine, or of a Ray cluster.")
-    ] = "local",
-    address: Annotated[
-        str | None,
-        typer.Option(help="Of the Ray cluster; one is started on this machine unless given or known to Ray."),
-    ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of torch of each process.")] = 1,
-    shard_documents: Annotated[
-        int | None, typer.Option(min=1, help="Documents in each output file, at most; 500 unless given.")
-    ] = None,
-    format: Annotated[
-        str, typer.Option(help="Format of the output files: parquet, or any other that is one file.")
-    ] = "jsonl",
+    inputs: _Inputs,
+    out: _Folder,
+    processes: _Processes = None,
+    engine: _EngineName = "local",
+    address: _Address = None,
+    threads: _Threads = 1,
+    shard_documents: _ShardDocuments = None,
+    format: _OutputFormat = "jsonl",
     input_format: InputFormat = None,
     option: InputOptions = None,
     type: DescribedTypes = None,

@@ -43,22 +43,28 @@ _COLUMNS = (
 )
 
 
+_Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        help="Files, folders or globs, also of .gz, .bz2, .xz and .zst; `-` reads one text per line."
+    ),
+]
+_Output = Annotated[
+    str, typer.Option(help="Output file, a folder for brat and bc2gm, or `-` for JSON lines.")
+]
+_OutputFormat = Annotated[
+    str | None,
+    typer.Option(help=f"Output format: {', '.join(FORMATS)}; by the ending of OUT unless given."),
+]
+_Threads = Annotated[int | None, typer.Option(min=1, help="Threads of torch; all cores unless given.")]
+
+
 def tag_command(
     context: typer.Context,
     model: ModelFolder,
-    inputs: Annotated[
-        list[str],
-        typer.Argument(
-            help="Files, folders or globs, also of .gz, .bz2, .xz and .zst; `-` reads one text per line."
-        ),
-    ],
-    out: Annotated[
-        str, typer.Option(help="Output file, a folder for brat and bc2gm, or `-` for JSON lines.")
-    ] = STANDARD_STREAM,
-    format: Annotated[
-        str | None,
-        typer.Option(help=f"Output format: {', '.join(FORMATS)}; by the ending of OUT unless given."),
-    ] = None,
+    inputs: _Inputs,
+    out: _Output = STANDARD_STREAM,
+    format: _OutputFormat = None,
     input_format: InputFormat = None,
     option: InputOptions = None,
     type: DescribedTypes = None,
@@ -68,9 +74,7 @@ def tag_command(
     tuned_thresholds: TunedThresholds = False,
     lossy: Lossy = False,
     runtime: RuntimeName = "torch",
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads of torch; all cores unless given.")
-    ] = None,
+    threads: _Threads = None,
     processes: Annotated[int | None, typer.Option(hidden=True, min=1)] = None,
     engine: Annotated[Literal["local", "ray"] | None, typer.Option(hidden=True)] = None,
     address: Annotated[str | None, typer.Option(hidden=True)] = None,

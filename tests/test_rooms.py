@@ -62,11 +62,11 @@ RULES = {
     "parts/encoder/conversions.py": rule("errors", "torch safetensors", later_packages=True),
     "parts/encoder/adapters.py": rule("errors strict", "torch pydantic", later_packages=True),
     "parts/build.py": rule("batches errors labels settings", "torch"),
-    "evaluation": rule("text errors", "numpy rich"),
+    "evaluation": rule("text errors", "numpy"),
     "comparing": rule(
         "text errors descriptions formats corpora evaluation settings strict toml_files recipes parts "
         "training predicting artifact origin",
-        "numpy pydantic rich torch",
+        "numpy pydantic torch",
         later_packages=True,
     ),
     "tuning": rule(

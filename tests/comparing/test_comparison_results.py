@@ -13,9 +13,10 @@ import pytest
 from pretending import TEST, Answer, cells_only, nothing, right
 from rich.console import Console
 
+from spanwright.cli.tables.recipe_scores import recipe_scores_table
+from spanwright.comparing.result_texts import heat_map_csv, markdown, mistakes_csv
 from spanwright.comparing.results import analyse, heat_map_attributes
 from spanwright.comparing.runs import training_time
-from spanwright.comparing.table import heat_map_csv, markdown, mistakes_csv, render
 from spanwright.errors import InputError
 from spanwright.evaluation import (
     Matches,
@@ -254,7 +255,7 @@ def test_answers_to_other_documents_are_refused(tmp_path: Path) -> None:
 
 def test_the_table_shows_every_column(tmp_path: Path) -> None:
     results = pretending.results(tmp_path, STEADY)
-    table = render(results.corpora[0])
+    table = recipe_scores_table(results.corpora[0])
     headers = [str(column.header) for column in table.columns]
     assert headers == ["recipe", "P", "R", "F1", "F1 per seed", "p", "seconds", "words/s"]
     cells = {
@@ -270,7 +271,7 @@ def test_the_table_shows_every_column(tmp_path: Path) -> None:
 def test_a_narrow_terminal_loses_no_number(tmp_path: Path) -> None:
     results = pretending.results(tmp_path, {"plain": steady_cells, "bundling/weight-0.1": right})
     text = io.StringIO()
-    Console(file=text, width=80).print(render(results.corpora[0]))
+    Console(file=text, width=80).print(recipe_scores_table(results.corpora[0]))
     shown = text.getvalue()
     assert "…" not in shown
     assert "bundling/weight-0.1" in shown and "±0.00*" in shown

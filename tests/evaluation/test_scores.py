@@ -16,8 +16,8 @@ from rich.console import Console
 from seqeval.metrics import classification_report
 from seqeval.scheme import IOB2
 
+from spanwright.cli.tables.type_scores import type_scores_table
 from spanwright.evaluation import Counts, Scores, evaluate
-from spanwright.evaluation.table import render
 from spanwright.formats.files import read
 from spanwright.text import Document, Entity
 from spanwright.text.tags import runs_from_tags
@@ -320,7 +320,7 @@ def test_scores_as_a_dictionary_survive_json() -> None:
 
 
 def table_cells(scores: Scores) -> list[tuple[str, ...]]:
-    return list(zip(*(map(str, column.cells) for column in render(scores).columns), strict=True))
+    return list(zip(*(map(str, column.cells) for column in type_scores_table(scores).columns), strict=True))
 
 
 def test_the_table_has_a_row_per_type_and_the_averages() -> None:
@@ -336,12 +336,13 @@ def test_the_table_has_a_row_per_type_and_the_averages() -> None:
 
 def test_square_brackets_in_a_type_are_shown_in_the_table() -> None:
     console = Console(file=io.StringIO(), width=80, record=True)
-    console.print(render(evaluate([document(Entity(0, 1, "[bold]odd"))], [document()])))
+    console.print(type_scores_table(evaluate([document(Entity(0, 1, "[bold]odd"))], [document()])))
     assert "[bold]odd" in console.export_text()
 
 
 def test_evaluation_does_not_import_torch() -> None:
-    code = "import sys, spanwright.evaluation, spanwright.evaluation.table; sys.exit('torch' in sys.modules)"
+    modules = "spanwright.evaluation, spanwright.cli.tables.type_scores"
+    code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

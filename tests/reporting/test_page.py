@@ -12,8 +12,8 @@ from report_making import ORIGIN, content_of, damaged, data_of, hostile, page_of
 
 import making
 from spanwright.reporting import System, gather, render, select_passages, write_page
+from spanwright.reporting.page_tables import MEANINGS
 from spanwright.reporting.passages import MOST_BYTES
-from spanwright.reporting.tables import MEANINGS
 from spanwright.text import Document, Entity
 
 GOLD = making.documents(30)

@@ -86,8 +86,9 @@ def compare_command(
 
 
 def _compare(recipes: Sequence[str], options: dict[str, Any], out: Path, as_json: bool) -> None:
+    from spanwright.cli.tables.recipe_scores import recipe_scores_table
     from spanwright.comparing import compare, load_plan, make_plan
-    from spanwright.comparing.table import footnote, render
+    from spanwright.comparing.result_texts import footnote
 
     if "corpora" in options:
         plan = make_plan({"recipes": recipes, **options}, "compare")
@@ -107,7 +108,7 @@ def _compare(recipes: Sequence[str], options: dict[str, Any], out: Path, as_json
         typer.echo(json.dumps(results.to_dict(), indent=2, ensure_ascii=False))
     else:
         for result in results.corpora:
-            Console().print(render(result))
+            Console().print(recipe_scores_table(result))
         typer.echo(footnote(results))
     view.console.print(f"results: {out / 'results.md'}", highlight=False, soft_wrap=True)
 

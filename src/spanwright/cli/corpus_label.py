@@ -12,16 +12,16 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report, report, reported, streamed
+from spanwright.cli.tables.type_scores import type_scores_table
 from spanwright.distant import Ambiguous, Case, Matcher
 from spanwright.errors import InputError
 from spanwright.evaluation import evaluate
-from spanwright.evaluation.table import render
 from spanwright.formats.files import write, writer_for
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.unwritable import Loss, told_by_kind
 from spanwright.lexicons import Lexicon, merge, read_lexicon
 from spanwright.lexicons.files import FORMS
-from spanwright.lexicons.tables import SURFACES
+from spanwright.lexicons.name_tables import SURFACES
 from spanwright.text import Document
 
 
@@ -165,4 +165,4 @@ def _score(gold: list[Document], labelled: list[Document]) -> None:
     scores = evaluate(gold, labelled)
     for note in scores.notes:
         typer.echo(f"note: {note}", err=True)
-    Console().print(render(scores))
+    Console().print(type_scores_table(scores))

@@ -9,11 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from spanwright.cli.reading import FORMAT_HELP, read_and_report
-from spanwright.errors import InputError
-from spanwright.evaluation import CRITERIA, Comparison, Scores, compare_documents, strict_scores
-from spanwright.evaluation.table import render
-from spanwright.evaluation.table_parts import (
+from spanwright.cli.evaluate_parts import (
     Part,
     against_part,
     breakdowns_part,
@@ -21,6 +17,10 @@ from spanwright.evaluation.table_parts import (
     criteria_part,
     mistakes_part,
 )
+from spanwright.cli.reading import FORMAT_HELP, read_and_report
+from spanwright.cli.tables.type_scores import type_scores_table
+from spanwright.errors import InputError
+from spanwright.evaluation import CRITERIA, Comparison, Scores, compare_documents, strict_scores
 from spanwright.formats.files import Corpus
 from spanwright.formats.format import ReadingLog
 
@@ -129,7 +129,8 @@ def _print(scores: Scores, parts: dict[str, Part], corpora: dict[str, Corpus], *
         asked = {name: part.values for name, part in parts.items()}
         typer.echo(json.dumps(scores.to_dict() | asked | {"reading": reading}, indent=2))
     else:
-        Console().print(render(scores), *(table for part in parts.values() for table in part.tables))
+        tables = (table for part in parts.values() for table in part.tables)
+        Console().print(type_scores_table(scores), *tables)
 
 
 def _losses(log: ReadingLog) -> dict[str, int]:

@@ -10,8 +10,8 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 from rich.text import Text
 
+from spanwright.cli.tables.type_scores import type_scores_table
 from spanwright.evaluation import Scores
-from spanwright.evaluation.table import render
 from spanwright.training.data import SplitReport
 from spanwright.training.loop import RunResult
 from spanwright.training.setup import Setup
@@ -99,7 +99,7 @@ class TrainingView:
                 highlight=False,
             )
         for split, scores in result.scores.items():
-            table = render(scores)
+            table = type_scores_table(scores)
             table.title = f"{split}: {table.title}" if table.title else split
             Console().print(table)
         self.console.print(f"model: {result.folder / 'model'}", highlight=False, soft_wrap=True)

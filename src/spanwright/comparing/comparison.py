@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from spanwright.comparing.pictures import draw_heat_map, draw_plot, figure_class, plots_of
 from spanwright.comparing.plan import Plan, load_plan, make_plan
+from spanwright.comparing.result_texts import heat_map_csv, markdown, mistakes_csv
 from spanwright.comparing.results import Outcome, Results, analyse, summarise
 from spanwright.comparing.runs import Run, RunsWatcher, perform, plan_runs
-from spanwright.comparing.table import heat_map_csv, markdown, mistakes_csv
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.formats.io.whole_files import whole_file, write_whole

@@ -8,7 +8,7 @@ from typing import Any
 
 from spanwright.errors import InputError
 from spanwright.formats.io.lines import read_head
-from spanwright.lexicons import medic, obo, tables, umls
+from spanwright.lexicons import medic, name_tables, obo, umls
 from spanwright.lexicons.form import Form
 from spanwright.lexicons.lexicon import Lexicon
 from spanwright.lexicons.log import LexiconLog
@@ -19,9 +19,9 @@ FORMS: dict[str, Form] = {
         umls.FORM,
         obo.FORM,
         medic.FORM,
-        tables.TYPED_SURFACES,
-        tables.TABLE,
-        tables.SURFACES,
+        name_tables.TYPED_SURFACES,
+        name_tables.TABLE,
+        name_tables.SURFACES,
     )
 }
 """In the order in which they are tried on an unknown file: the strictest tests first."""

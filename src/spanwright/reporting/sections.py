@@ -9,7 +9,7 @@ from spanwright.reporting.confidence_charts import reliability_chart, spread_cha
 from spanwright.reporting.content import Content, SystemContent
 from spanwright.reporting.drawing import percent, series
 from spanwright.reporting.markup import Element, Node, figure, make, name_of, note, section
-from spanwright.reporting.tables import (
+from spanwright.reporting.page_tables import (
     buckets_table,
     chip,
     counts_table,

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from rich.text import Text
 
 from spanwright.evaluation.columns import Integers
 from spanwright.evaluation.matching import Pair
@@ -32,13 +31,6 @@ class Passage:
     inside: str
     """The text from the first to the last character."""
     after: str
-
-    @property
-    def marked(self) -> Text:
-        """The passage in one line, with the mistake in square brackets."""
-        return Text.assemble(
-            printable(self.before), (f"[{printable(self.inside)}]", "bold"), printable(self.after)
-        )
 
     @property
     def gold_said(self) -> str | None:
@@ -67,11 +59,6 @@ def find_passages(mistakes: Mistakes, kind: Kind, number: int) -> list[Passage]:
     pairs = (mistakes.comparison.pairs[position] for position in _documents(mistakes, kind).tolist())
     found: Iterator[tuple[Example, Pair]] = zip(mistakes.examples(kind), pairs, strict=True)
     return [_passage(example, pair, of_gold=kind in GOLD_KINDS) for example, pair in islice(found, number)]
-
-
-def printable(words: str) -> str:
-    """Words in one line, without characters that would steer a terminal."""
-    return "".join(character if character.isprintable() else " " for character in words)
 
 
 def _documents(mistakes: Mistakes, kind: Kind) -> Integers:

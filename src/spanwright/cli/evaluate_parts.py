@@ -1,4 +1,4 @@
-"""What can be asked for beyond the scores: each part for JSON and as tables, from the same numbers."""
+"""What `spanwright evaluate` tells beyond the scores: each part for JSON and as tables of the same numbers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,20 @@ from typing import Any
 
 from rich.table import Table
 
+from spanwright.cli.tables.score_analyses import (
+    breakdown_tables,
+    confusion_table,
+    criteria_tables,
+    difference_table,
+    example_table,
+    mistake_tables,
+    reliability_table,
+)
 from spanwright.evaluation.breakdowns import break_down
 from spanwright.evaluation.columns import Comparison
 from spanwright.evaluation.confusion import find_confusions
 from spanwright.evaluation.criteria import CRITERIA, Criterion, score
+from spanwright.evaluation.mistake_passages import find_passages
 from spanwright.evaluation.mistakes import find_mistakes
 from spanwright.evaluation.reliability import find_reliability
 from spanwright.evaluation.scores import strict_scores
@@ -20,16 +30,6 @@ from spanwright.evaluation.significance import (
     confidence_intervals,
     paired_bootstrap,
     paired_randomisation,
-)
-from spanwright.evaluation.table_examples import find_passages
-from spanwright.evaluation.tables import (
-    breakdown_tables,
-    confusion_table,
-    criteria_tables,
-    difference_table,
-    example_table,
-    mistake_tables,
-    reliability_table,
 )
 from spanwright.text import Document
 

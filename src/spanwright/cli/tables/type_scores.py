@@ -1,14 +1,14 @@
-"""Scores as a table for the terminal."""
+"""The table of scores by type."""
 
 from __future__ import annotations
 
 from rich.table import Table
 from rich.text import Text
 
-from spanwright.evaluation.scores import Averages, Counts, Scores
+from spanwright.evaluation import Averages, Counts, Scores
 
 
-def render(scores: Scores) -> Table:
+def type_scores_table(scores: Scores) -> Table:
     """A row per type, then the micro and macro averages; ratios in percent."""
     table = Table("type")
     for name in ("P", "R", "F1", "gold", "predicted", "correct"):

@@ -1,4 +1,4 @@
-"""The results of a comparison as tables: for the terminal, as markdown and as CSV."""
+"""The results of a comparison as texts: markdown and CSV."""
 
 from __future__ import annotations
 
@@ -6,32 +6,13 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
 from spanwright.comparing.results import SIGNIFICANT, CorpusResult, RecipeResult, Results
 from spanwright.evaluation import Spread
 
-_COLUMNS = ("recipe", "P", "R", "F1", "F1 per seed", "p", "seconds", "words/s")
-_MAY_WRAP = ("P", "R", "F1", "F1 per seed")
-"""Columns that a narrow terminal breaks at their blanks."""
+SCORE_COLUMNS = ("recipe", "P", "R", "F1", "F1 per seed", "p", "seconds", "words/s")
+"""The columns of a `score_row`."""
 _KINDS = ("boundary", "both", "any boundary", "type", "spurious", "overlapped", "missed")
 """Bundling Learning's BE is `any boundary`, its TE is `type` (Table 7)."""
-
-
-def render(result: CorpusResult) -> Table:
-    """The scores of all recipes on a corpus, for the terminal."""
-    # Few lines and little padding, so that it fits into 80 columns.
-    table = Table(
-        title=f"{result.corpus} (test)", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
-    )
-    for number, name in enumerate(_COLUMNS):
-        table.add_column(name, justify="right" if number else "left", no_wrap=name not in _MAY_WRAP)
-    for recipe in result.recipes:
-        # Text, because the path of a recipe may hold square brackets, which rich would take for markup.
-        table.add_row(*map(Text, _row(recipe)))
-    return table
 
 
 def footnote(results: Results) -> str:
@@ -56,7 +37,12 @@ def markdown(results: Results, pictures: Iterable[str] = ()) -> str:
     """The whole comparison as a markdown page; `pictures` are shown at its end."""
     lines = ["# Comparison", "", footnote(results), ""]
     for result in results.corpora:
-        lines += [f"## {result.corpus}", "", *_markdown_rows(_COLUMNS, map(_row, result.recipes)), ""]
+        lines += [
+            f"## {result.corpus}",
+            "",
+            *_markdown_rows(SCORE_COLUMNS, map(score_row, result.recipes)),
+            "",
+        ]
         lines += ["Mistakes on test in percent of false positives and false negatives, mean over seeds:", ""]
         rates = [(each.recipe, *_percentages(each)) for each in result.recipes]
         lines += [*_markdown_rows(("recipe", *_KINDS), rates), ""]
@@ -91,7 +77,8 @@ def mistakes_csv(result: CorpusResult) -> str:
     return _csv(("recipe", "kind", "count", "rate"), rows)
 
 
-def _row(result: RecipeResult) -> tuple[str, ...]:
+def score_row(result: RecipeResult) -> tuple[str, ...]:
+    """A recipe in the table of scores: a text for each of `SCORE_COLUMNS`."""
     star = "*" if result.significant else ""
     against = result.against_base
     return (
@@ -117,7 +104,7 @@ def _percentages(result: RecipeResult) -> list[str]:
 
 def _markdown_rows(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     alignment = ["---", *("---:" for _ in header[1:])]
-    return [f"| {' | '.join(map(_cell, row))} |" for row in (header, alignment, *rows)]
+    return [f"| {' | '.join(map(_cell, each))} |" for each in (header, alignment, *rows)]
 
 
 def _cell(text: str) -> str:

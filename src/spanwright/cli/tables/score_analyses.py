@@ -1,4 +1,4 @@
-"""Analyses as tables for the terminal. Ratios are in percent; `-` stands for a ratio over nothing."""
+"""Tables of what scores are made of. Ratios are in percent; `-` stands for a ratio over nothing."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from spanwright.evaluation.breakdowns import Breakdowns
 from spanwright.evaluation.columns import Integers
 from spanwright.evaluation.confusion import Confusion
 from spanwright.evaluation.criteria import Criterion, CriterionScores, Matches
+from spanwright.evaluation.mistake_passages import Passage
 from spanwright.evaluation.mistakes import Mistakes
 from spanwright.evaluation.reliability import Reliability
 from spanwright.evaluation.significance import Difference, Interval
-from spanwright.evaluation.table_examples import Passage, printable
 
 _NOTHING = "-"
 _MATRIX_TYPES = 6
@@ -92,7 +92,7 @@ def example_table(kind: str, passages: Sequence[Passage], count: int) -> Table:
     table = _table(title, ["document", "text", "gold", "predicted"], ())
     for passage in passages:
         opposite = [_text(said) if said else _NOTHING for said in (passage.gold_said, passage.predicted_said)]
-        table.add_row(_text(passage.example.document), passage.marked, *opposite)
+        table.add_row(_text(passage.example.document), _marked(passage), *opposite)
     return table
 
 
@@ -144,9 +144,20 @@ def _table(title: str, words: Sequence[str], numbers: Sequence[str]) -> Table:
     return table
 
 
+def _marked(passage: Passage) -> Text:
+    """A passage in one line, with the mistake in square brackets."""
+    before, inside, after = map(_printable, (passage.before, passage.inside, passage.after))
+    return Text.assemble(before, (f"[{inside}]", "bold"), after)
+
+
 def _text(words: str) -> Text:
     """Words from files, which may hold what rich would take for markup."""
-    return Text(printable(words))
+    return Text(_printable(words))
+
+
+def _printable(words: str) -> str:
+    """Words in one line, without characters that would steer a terminal."""
+    return "".join(character if character.isprintable() else " " for character in words)
 
 
 def _percent(ratio: float) -> str:

@@ -1,0 +1,1 @@
+"""Everything that is drawn for the terminal as a table."""

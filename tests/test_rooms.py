@@ -75,6 +75,7 @@ RULES = {
         later_packages=True,
     ),
     "perturbing": rule("text errors"),
+    "perturbing/measuring.py": rule("text evaluation"),
     "reporting": rule("text errors formats evaluation", "numpy", later_packages=True),
     "analysis": rule(
         "text errors batches lexicons parts predicting evaluation artifact",

@@ -9,10 +9,8 @@ import pytest
 from running import run
 
 import making
-from spanwright.cli.robustness import measure
 from spanwright.formats.files import write
 from spanwright.perturbing import NEED_TRAINING, PERTURBATIONS
-from spanwright.text import Document
 
 MODEL = Path(__file__).resolve().parent.parent / "fixtures" / "model-format-2"
 GOLD = making.documents(6, prefix="test")
@@ -68,16 +66,3 @@ def test_swaps_of_mentions_without_training_files_are_refused(files: Path) -> No
     done = run("robustness", MODEL, files / "gold.jsonl", "--only", "seen-mentions")
     assert done.code == 2
     assert done.error.endswith("mentions come from training files; add --train FILE")
-
-
-def test_a_tagger_that_knows_one_spelling_loses_what_is_spelt_otherwise() -> None:
-    gold = [document for document in GOLD if document.entities]
-
-    def find_lower_case(documents: list[Document]) -> list[Document]:
-        return [
-            document.with_entities(tuple(e for e in document.entities if document.mention(e).islower()))
-            for document in documents
-        ]
-
-    untouched, lower, upper = measure(find_lower_case, gold, ["lower-case", "upper-case"])
-    assert (untouched.counts.f1, lower.lost, upper.lost) == (1.0, 0.0, 1.0)

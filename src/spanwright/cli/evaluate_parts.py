@@ -1,4 +1,4 @@
-"""What `spanwright evaluate` tells beyond the scores: each part for JSON and as tables of the same numbers."""
+"""What `spanwright evaluate` tells beyond scores: each part for JSON and as tables of the same numbers."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def rule(rooms: str = "", packages: str = "", *, later_packages: bool = False) -
 RULES = {
     "text": rule("errors"),
     "formats": rule("text errors", later_packages=True),
-    "corpora": rule("text errors formats", later_packages=True),
+    "corpora": rule("text errors formats toml_text", later_packages=True),
     "descriptions": rule("errors"),
     "batches": rule("text labels errors", "numpy torch tokenizers"),
     "parts": rule("batches errors strict", "torch pydantic numpy"),
@@ -64,13 +64,13 @@ RULES = {
     "parts/build.py": rule("batches errors labels settings", "torch"),
     "evaluation": rule("text errors", "numpy"),
     "comparing": rule(
-        "text errors descriptions formats corpora evaluation settings strict toml_files recipes parts "
-        "training predicting artifact origin",
+        "text errors descriptions formats corpora evaluation settings strict toml_files toml_text recipes "
+        "parts training predicting artifact origin",
         "numpy pydantic torch",
         later_packages=True,
     ),
     "tuning": rule(
-        "text errors formats corpora evaluation settings strict toml_files training",
+        "text errors formats corpora evaluation settings strict toml_files toml_text training",
         "numpy pydantic",
         later_packages=True,
     ),
@@ -87,6 +87,7 @@ RULES = {
     "service": rule("text errors formats predicting __version__", "pydantic", later_packages=True),
     "labels.py": rule("text descriptions errors"),
     "toml_files.py": rule("errors", "pydantic"),
+    "toml_text.py": rule("", "tomli_w"),
     "strict.py": rule("", "pydantic"),
     "errors.py": rule(),
     "origin.py": rule("__version__", later_packages=True),

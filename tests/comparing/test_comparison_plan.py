@@ -25,6 +25,13 @@ def refusal(**changes: Any) -> str:
     return message.removeprefix("plan.toml: ")
 
 
+@pytest.mark.parametrize("encoder", ["folders/😀", "2024", 'a "quoted" folder', "del\x7fete"])
+def test_the_encoder_of_a_plan_may_be_a_folder_of_any_name(encoder: str) -> None:
+    plan = make_plan(values(encoder=encoder), "plan.toml")
+    recipe, corpus = plan.recipes[0], next(iter(plan.corpora))
+    assert plan.settings(recipe, corpus).encoder.name == encoder
+
+
 def test_a_plan_is_read_from_toml(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(
         """

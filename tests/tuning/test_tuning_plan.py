@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spanwright.errors import InputError, SettingsError
 from spanwright.tuning import load_plan, make_plan
 from spanwright.tuning.ranges import Choice, NumberRange, flat_ranges
-from spanwright.tuning.toml_text import document_text, value_text
 
 RATE = "optimiser.learning_rates.encoder"
 FILES = {"train": "train.jsonl", "dev": "dev.jsonl"}
@@ -144,28 +140,3 @@ def test_tables_in_tables_become_dotted_keys() -> None:
         "a.c": [1],
         "d.e": [2],
     }
-
-
-SCALARS = st.one_of(
-    st.booleans(),
-    st.integers(-(2**60), 2**60),
-    st.floats(allow_nan=False),
-    st.text(st.characters(exclude_categories=["Cs"])),
-)
-VALUES = st.recursive(
-    SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@given(
-    values=st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), VALUES, max_size=4)
-)
-def test_what_is_written_as_toml_is_read_again(values: dict[str, Any]) -> None:
-    assert tomllib.loads(document_text(values)) == values
-
-
-def test_none_has_no_text() -> None:
-    with pytest.raises(TypeError, match="None has no text in TOML"):
-        value_text(None)

@@ -14,8 +14,6 @@ A type that is mapped to the empty string has no counterpart: its mentions are l
 
 from __future__ import annotations
 
-import json
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,11 +24,11 @@ from typing import Any
 from spanwright.corpora.maps import map_names, map_text
 from spanwright.errors import InputError
 from spanwright.text import Document, Entity
+from spanwright.toml_text import key_text, value_text
 
 Comments = Mapping[tuple[str, str], Sequence[str]]
 """By corpus and type: lines to stand above the type in the file, such as the evidence for it."""
 
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _NONE = ""
 
 
@@ -93,7 +91,7 @@ class LabelMap:
 def _unlisted(document: Document, type_: str, targets: Mapping[str, str | None]) -> str:
     return (
         f"document {document.id!r} has a mention of type {type_!r}, which the label map does not list; "
-        f'legal are {", ".join(targets)}. Add a line such as: {_key(type_)} = ""'
+        f'legal are {", ".join(targets)}. Add a line such as: {key_text(type_)} = ""'
     )
 
 
@@ -147,28 +145,19 @@ def _parsed_targets(entries: Any, where: str) -> dict[str, str | None]:
 
 def map_toml(label_map: LabelMap, comments: Comments | None = None) -> str:
     """The TOML of a label map, with comments above its lines."""
-    lines = [f"description = {_string(label_map.description)}"] if label_map.description else []
+    lines = [f"description = {value_text(label_map.description)}"] if label_map.description else []
     lines += [
         "# The shared types. A type without a counterpart among them is mapped to the empty string.",
-        f"types = [{', '.join(map(_string, label_map.types))}]",
+        f"types = {value_text(label_map.types)}",
     ]
     for corpus, targets in label_map.corpora.items():
-        lines += ["", f"[corpora.{_key(corpus)}]"]
+        lines += ["", f"[corpora.{key_text(corpus)}]"]
         for type_, target in targets.items():
             lines += [_comment(line) for line in (comments or {}).get((corpus, type_), ())]
-            lines.append(f"{_key(type_)} = {_string(target or _NONE)}")
+            lines.append(f"{key_text(type_)} = {value_text(target or _NONE)}")
     return "\n".join(lines) + "\n"
 
 
 def _comment(line: str) -> str:
     """A comment; TOML allows no control characters there, and a line end would end it."""
     return f"# {''.join(letter if letter.isprintable() else ' ' for letter in line)}"
-
-
-def _key(name: str) -> str:
-    return name if _BARE_KEY.fullmatch(name) else _string(name)
-
-
-def _string(text: str) -> str:
-    """A TOML string: a JSON string, but that TOML escapes one control character more."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -15,7 +15,6 @@ weight = 0.5
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +28,7 @@ from spanwright.formats.format import ReadingLog
 from spanwright.strict import Strict
 from spanwright.text import Document
 from spanwright.toml_files import read_toml, reasons
+from spanwright.toml_text import value_text
 from spanwright.training.corpora import Factor
 
 SPLITS = ("train", "dev", "test")
@@ -78,9 +78,9 @@ class CorporaFile(Strict):
         """What the file says as settings, `key=value`."""
         weights = {name: files.weight for name, files in self.corpora.items() if files.weight != 1}
         # The target always, even if there is none: it switches several corpora on in any recipe.
-        changes = [f"corpora.target={_toml(list(self.target))}"]
-        changes += [f"corpora.map={_toml(self.map)}"] if self.map else []
-        return [*changes, f"corpora.weights={_inline(weights)}"] if weights else changes
+        changes = [f"corpora.target={value_text(self.target)}"]
+        changes += [f"corpora.map={value_text(self.map)}"] if self.map else []
+        return [*changes, f"corpora.weights={value_text(weights)}"] if weights else changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +112,3 @@ def read_splits(file: CorporaFile, *, strict: bool = False) -> Iterator[SplitRea
                 if not chosen:
                     raise InputError(f"corpus {name!r}: its {split} files have no document that can be read")
                 yield SplitReading(name, split, [replace(each, corpus=name) for each in chosen], found.log)
-
-
-def _inline(weights: dict[str, float]) -> str:
-    """A TOML table on one line."""
-    return "{" + ", ".join(f"{_toml(name)} = {weight}" for name, weight in weights.items()) + "}"
-
-
-def _toml(value: str | list[str]) -> str:
-    """A TOML string or list of strings; JSON is the same, but for the escapes of rare characters."""
-    return json.dumps(value, ensure_ascii=False)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from spanwright.formats.io.whole_files import write_whole
 from spanwright.settings import Settings
-from spanwright.tuning.toml_text import document_text, value_text
+from spanwright.toml_text import document_text, value_text
 
 State = Literal["finished", "stopped", "refused"]
 

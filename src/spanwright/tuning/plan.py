@@ -23,9 +23,9 @@ from spanwright.errors import InputError, SettingsError
 from spanwright.settings import Settings, load_settings
 from spanwright.strict import Strict
 from spanwright.toml_files import read_toml, reasons
+from spanwright.toml_text import value_text
 from spanwright.training.corpora_file import Files, Limits, load_corpora_file
 from spanwright.tuning.ranges import NumberRange, Range, flat_ranges, read_range
-from spanwright.tuning.toml_text import value_text
 
 _SEED = "training.seed"
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 from pydantic import StrictFloat, StrictInt, model_validator
 
 from spanwright.strict import Strict
-from spanwright.tuning.toml_text import value_text
+from spanwright.toml_text import value_text
 
 Number = StrictInt | StrictFloat
 _RANGE_KEYS = ("low", "high", "step", "log")

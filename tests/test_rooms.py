@@ -64,13 +64,13 @@ RULES = {
     "parts/build.py": rule("batches errors labels settings", "torch"),
     "evaluation": rule("text errors", "numpy"),
     "comparing": rule(
-        "text errors descriptions formats corpora evaluation settings strict toml_files toml_text recipes "
-        "parts training predicting artifact origin",
+        "text errors descriptions formats corpora evaluation settings strict toml_files toml_text identity "
+        "recipes parts training predicting artifact origin",
         "numpy pydantic torch",
         later_packages=True,
     ),
     "tuning": rule(
-        "text errors formats corpora evaluation settings strict toml_files toml_text training",
+        "text errors formats corpora evaluation settings strict toml_files toml_text identity training",
         "numpy pydantic",
         later_packages=True,
     ),
@@ -89,6 +89,7 @@ RULES = {
     "toml_files.py": rule("errors", "pydantic"),
     "toml_text.py": rule("", "tomli_w"),
     "strict.py": rule("", "pydantic"),
+    "identity.py": rule("formats"),
     "errors.py": rule(),
     "origin.py": rule("__version__", later_packages=True),
 }

@@ -27,6 +27,7 @@ def quickstart_command(
     """
     from spanwright.cli.progress import TrainingView
     from spanwright.training.loop import train
+    from spanwright.training.run_folder import has_run
 
     files = sample.files()
     with TrainingView() as view:
@@ -37,7 +38,7 @@ def quickstart_command(
             test=files["test"],
             out=out,
             set=_CHANGES,
-            resume=(out / "settings.json").exists(),
+            resume=has_run(out),
             watcher=view,
         )
     view.summary(result)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from spanwright.comparing.plan import CorpusPlan, Plan, Split, folder_name
 from spanwright.corpora.label_map import load_map
@@ -20,14 +20,16 @@ from spanwright.corpora.overlap import drop_shared
 from spanwright.errors import InputError
 from spanwright.formats.files import read, write
 from spanwright.formats.format import ReadingLog
+from spanwright.identity import changed_names, find_differences
 from spanwright.predicting.tagger import load
-from spanwright.settings import Settings, check
+from spanwright.settings import Settings
 from spanwright.text import Document
 from spanwright.training.corpora import of_corpora
 from spanwright.training.corpora_file import read_splits
 from spanwright.training.loop import train
 from spanwright.training.objective import check_terms
 from spanwright.training.optimiser import make_optimiser
+from spanwright.training.run_folder import has_run, read_record
 from spanwright.training.selection import select
 from spanwright.training.setup import digest, new_model
 from spanwright.training.watcher import Watcher
@@ -117,7 +119,7 @@ def perform(run: Run, watcher: Watcher) -> None:
             dev=run.corpus.dev,
             test=run.corpus.test,
             out=run.folder,
-            resume=(run.folder / "settings.json").exists(),
+            resume=has_run(run.folder),
             watcher=watcher,
         )
     predictions(run, "test")
@@ -194,7 +196,7 @@ def _with_seed(settings: Settings, seed: int) -> Settings:
 
 def _refuse_changed(runs: Sequence[Run]) -> None:
     """Refuse folders that hold a run with other settings or other data; all runs are of one corpus."""
-    begun = [run for run in runs if (run.folder / "settings.json").exists()]
+    begun = [run for run in runs if has_run(run.folder)]
     digests = begun[0].corpus.digests() if begun else {}
     for run in begun:
         if reasons := _changes(run, digests):
@@ -206,23 +208,9 @@ def _refuse_changed(runs: Sequence[Run]) -> None:
 
 def _changes(run: Run, digests: Mapping[str, str]) -> list[str]:
     """What distinguishes a run from the one in its folder."""
-    path = run.folder / "settings.json"
-    found = json.loads(path.read_text(encoding="utf-8"))
-    # Through the settings of this version, as an older one may have had fewer of them.
-    old = _flat(check(found["settings"], str(path)).model_dump(mode="json"))
-    new = _flat(run.settings.model_dump(mode="json"))
-    keys = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
-    splits = [split for split, value in digests.items() if found["corpora"].get(split) != value]
+    there = read_record(run.folder)
+    settings = find_differences(there["settings"], run.settings.model_dump(mode="json"))
     return [
-        *(f"{key} was {old.get(key)!r} and is {new.get(key)!r}" for key in keys),
-        *(f"the {split} documents have changed" for split in splits),
+        *sorted(f"{'.'.join(each.place)} was {each.old!r} and is {each.new!r}" for each in settings),
+        *(f"the {split} documents have changed" for split in changed_names(there["corpora"], digests)),
     ]
-
-
-def _flat(values: Mapping[str, Any], place: str = "") -> dict[str, Any]:
-    """Nested settings by dotted keys."""
-    flat: dict[str, Any] = {}
-    for key, value in values.items():
-        inner = isinstance(value, dict) and bool(value)
-        flat |= _flat(value, f"{place}{key}.") if inner else {f"{place}{key}": value}
-    return flat

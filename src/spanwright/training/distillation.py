@@ -20,6 +20,7 @@ from spanwright.text import Document
 from spanwright.training import loop
 from spanwright.training.loop import RunResult, Source
 from spanwright.training.processes import refuse_several
+from spanwright.training.run_folder import check_folder, has_run
 from spanwright.training.selection import Documents, select
 from spanwright.training.setup import digest, span_choices
 from spanwright.training.soft_files import SoftFile, check_soft_files, make_soft_files, mixed
@@ -56,8 +57,8 @@ def distill(
         raise InputError(f"the gold share is {gold_share}; expected 0 to 1")
     folder, told = Path(out), watcher or Silent()
     # A distillation that stopped before all files were softened has no run yet: there is none to resume.
-    resume = resume and not ((folder / "soft").is_dir() and not (folder / "settings.json").exists())
-    loop.check_folder(folder, resume)
+    resume = resume and not ((folder / "soft").is_dir() and not has_run(folder))
+    check_folder(folder, resume)
     warnings: list[str] = []
     annotated, dev, test = (loop.documents_of(source, warnings) for source in (train, dev, test))
     for warning in warnings:

@@ -17,13 +17,12 @@ from spanwright import artifact
 from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import Integers
 from spanwright.corpora.stored import DocumentView, StoredDocuments
-from spanwright.errors import InputError
 from spanwright.evaluation import Comparison, Scores, collect_confidences, compare_documents, strict_scores
 from spanwright.formats import files
 from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.formats.io.whole_files import write_whole
 from spanwright.predicting.tagger import Tagger
-from spanwright.settings import Settings, check, load_settings
+from spanwright.settings import Settings, load_settings
 from spanwright.text import Document
 from spanwright.training.checkpoint import Position, load_checkpoint, save_checkpoint
 from spanwright.training.confidence import calibrated, confidence_facts, uncalibrated
@@ -33,6 +32,7 @@ from spanwright.training.objective import check_roles, check_terms, role_rates_a
 from spanwright.training.optimiser import limit_gradients, make_optimiser, rate_factor, set_rates
 from spanwright.training.processes import Part, Processes, check_same, joined_processes, parts_of
 from spanwright.training.pruning import pruning_report
+from spanwright.training.run_folder import check_folder, open_folder
 from spanwright.training.runtime import check_bf16, flushed_denormals, seed_draws, transformers_in_bf16
 from spanwright.training.setup import Documents, Setup, provenance, set_up, warn_of_few_steps
 from spanwright.training.thresholds import tune_thresholds
@@ -83,7 +83,7 @@ def train(
         setup = set_up(settings, documents["train"], documents["dev"], documents["test"])
         values = {**provenance(setup, documents), "processes": processes.count}
         check_same(processes, {key: values[key] for key in ("settings", "corpora")})
-        processes.from_first(lambda: _open_folder(folder, values, resume))
+        processes.from_first(lambda: open_folder(folder, values, resume))
         told = watcher if watcher is not None and processes.is_first else Silent()
         run = _Run(setup, folder, told, processes)
         few = warn_of_few_steps(setup.steps, settings.training.epochs)
@@ -357,32 +357,3 @@ def documents_of(source: Source, warnings: list[str]) -> Sequence[Document]:
             place = "" if corpus is item else f"{item}: "
             warnings.append(f"{place}{len(problems)} problems in reading, the first: {problems[0]}")
     return documents
-
-
-def check_folder(folder: Path, resume: bool) -> None:
-    """Refuse a folder with a run that is not resumed, and one without a run that is."""
-    exists = (folder / "settings.json").exists()
-    if resume and not exists:
-        raise InputError(f"{folder}: there is no run to resume; leave out --resume to start one")
-    if exists and not resume:
-        raise InputError(
-            f"{folder}: a run is there already; continue it with --resume or choose another --out"
-        )
-
-
-def _open_folder(folder: Path, values: dict[str, Any], resume: bool) -> None:
-    """Write what identifies a run, or check that a resumed run is the same."""
-    path = folder / "settings.json"
-    if not resume:
-        write_whole(path, json.dumps(values, indent=2) + "\n")
-        return
-    old = json.loads(path.read_text(encoding="utf-8"))
-    # Through the settings of this version, as an older one may have had fewer of them.
-    old["settings"] = check(old["settings"], str(path)).model_dump(mode="json")
-    for key in ("settings", "corpora"):
-        if old[key] != values[key]:
-            changed = sorted(name for name in values[key] if old[key].get(name) != values[key][name])
-            raise InputError(
-                f"{folder}: the run was started with other {key} ({', '.join(changed)}); give the same, or "
-                f"choose another --out"
-            )

@@ -16,6 +16,7 @@ from typing import Any
 from spanwright.errors import InputError
 from spanwright.formats.files import write
 from spanwright.formats.io.whole_files import digest_of_files, whole_file
+from spanwright.identity import changed_names
 from spanwright.predicting.softening import DIGITS, Teachers
 from spanwright.text import Document, Entity
 from spanwright.training.watcher import DistillationWatcher
@@ -60,7 +61,7 @@ def check_soft_files(folder: Path, files: Sequence[SoftFile]) -> None:
     record = _read_record(folder)
     for file in files:
         known = record.get(file.name, file.inputs)
-        if changed := [name for name, value in file.inputs.items() if known.get(name) != value]:
+        if changed := changed_names(known, file.inputs):
             raise InputError(
                 f"{folder / file.name}: the run was started with other {', '.join(changed)}; give the same, "
                 f"or choose another --out"

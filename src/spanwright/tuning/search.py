@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -15,11 +14,12 @@ from spanwright.evaluation import Scores
 from spanwright.formats.files import read
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.io.locked_folders import locked_folder
-from spanwright.formats.io.whole_files import write_whole
+from spanwright.identity import changed_names, write_down, written_down
 from spanwright.text import Document
 from spanwright.training.corpora_file import load_corpora_file, read_splits
 from spanwright.training.loop import train
 from spanwright.training.processes import refuse_several
+from spanwright.training.run_folder import has_run
 from spanwright.training.setup import Setup, digest
 from spanwright.training.watcher import Silent, Watcher
 from spanwright.tuning.outcomes import (
@@ -157,7 +157,7 @@ class _Search:
                 train=self.documents["train"],
                 dev=self.documents["dev"],
                 out=folder,
-                resume=(folder / "settings.json").exists(),
+                resume=has_run(folder),
                 watcher=reporter,
             )
             f1 = reporter.f1(result.scores)
@@ -231,11 +231,9 @@ def _open_folder(folder: Path, values: dict[str, Any]) -> None:
     """Write what identifies a search, or check that it is the same."""
     path = folder / "plan.json"
     if not path.exists():
-        write_whole(path, json.dumps(values, indent=2) + "\n")
+        write_down(path, values)
         return
-    old = json.loads(path.read_text(encoding="utf-8"))
-    values = json.loads(json.dumps(values))
-    if changed := [key for key in values if old.get(key) != values[key]]:
+    if changed := changed_names(written_down(path), values):
         raise InputError(
             f"{folder}: a search of another plan is there: it differs in {', '.join(changed)}. Legal are the "
             f"plan and documents that it was started with, or another --out"

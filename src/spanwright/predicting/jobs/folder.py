@@ -23,6 +23,7 @@ from typing import Any
 from spanwright.errors import InputError, SpanwrightError
 from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.formats.io.whole_files import whole_file
+from spanwright.identity import Difference, find_differences
 from spanwright.predicting.jobs.shard_tagging import Counts, ShardResult
 from spanwright.predicting.jobs.shards import Group, GroupEnd
 
@@ -121,8 +122,8 @@ def open_folder(folder: Path, identity: Mapping[str, Any], suffix: str) -> Itera
 def _check_identity(folder: Path, identity: Mapping[str, Any]) -> None:
     path = folder / "job.json"
     if path.exists():
-        if differences := list(_differences(_read_json(path), identity)):
-            shown = "; ".join(differences[:_SHOWN_DIFFERENCES])
+        if differences := list(find_differences(_read_json(path), identity)):
+            shown = "; ".join(map(_phrase, differences[:_SHOWN_DIFFERENCES]))
             more = len(differences) - _SHOWN_DIFFERENCES
             raise InputError(
                 f"{folder}: the folder of another job: {shown}{f'; and {more} more' if more > 0 else ''}. "
@@ -134,14 +135,8 @@ def _check_identity(folder: Path, identity: Mapping[str, Any]) -> None:
     _write(path, _json(identity))
 
 
-def _differences(there: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """What tells two jobs apart, each as one phrase."""
-    for name in dict.fromkeys((*now, *there)):
-        old, new = there.get(name), now.get(name)
-        if isinstance(old, dict) and isinstance(new, dict):
-            yield from (f"{name} {difference}" for difference in _differences(old, new))
-        elif old != new:
-            yield f"{name}: {_shown(old)} there, {_shown(new)} now"
+def _phrase(difference: Difference) -> str:
+    return f"{' '.join(difference.place)}: {_shown(difference.old)} there, {_shown(difference.new)} now"
 
 
 def _shown(value: Any) -> str:

@@ -152,6 +152,16 @@ def test_evaluation_never_imports_torch() -> None:
     assert found & HEAVY == set()
 
 
+def test_only_the_room_of_tables_makes_tables_for_the_terminal() -> None:
+    makers = {
+        file.relative_to(SOURCE).parent.as_posix()
+        for file in SOURCE.rglob("*.py")
+        for found in imports(file)
+        if found.at_once and found.module.startswith("rich.table.")
+    }
+    assert makers == {"cli/tables"}
+
+
 @pytest.mark.parametrize("file", sorted((SOURCE / "cli").rglob("*.py")), ids=lambda file: file.name)
 def test_commands_import_the_heavy_rooms_inside_calls_only(file: Path) -> None:
     heavy = {"training", "predicting", "settings", "parts", "batches", "artifact", "analysis"}

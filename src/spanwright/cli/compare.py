@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
+from spanwright.cli.tables.finished_runs import finished_runs_table
 from spanwright.errors import InputError
 from spanwright.formats.format import ReadingLog
 
@@ -143,18 +143,7 @@ class ComparisonView:
                 f"{run}: finished before, F1 {100 * outcome.measure('f1'):.2f}", highlight=False
             )
         else:
-            self.console.print(_so_far(self._done))
-
-
-def _so_far(outcomes: Sequence[Outcome]) -> Table:
-    """Test F1 of the finished runs, in the order of their seeds."""
-    rows: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for outcome in outcomes:
-        rows[outcome.corpus, outcome.recipe].append(f"{100 * outcome.measure('f1'):.2f}")
-    table = Table("corpus", "recipe", "test F1 per seed", title="finished so far", title_justify="left")
-    for names, scores in rows.items():
-        table.add_row(*map(Text, names), " ".join(scores))
-    return table
+            self.console.print(finished_runs_table(self._done))
 
 
 def _by_recipe(changes: Sequence[str]) -> dict[str, list[str]]:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report, reported
+from spanwright.cli.tables.lexicon_coverage import lexicon_coverage_table
 from spanwright.errors import InputError
-from spanwright.lexicons import Coverage, Lexicon, lexicon_from_documents, merge, read_lexicon
-from spanwright.lexicons.coverage import Covered
+from spanwright.lexicons import Lexicon, lexicon_from_documents, merge, read_lexicon
 from spanwright.lexicons.files import FORMS, form_of
 from spanwright.lexicons.obo import DEFAULT_SCOPES
 from spanwright.lexicons.obo_stanzas import SCOPES
 
 ALL_LEXICONS = "all together"
-ALL_TYPES = "all"
 
 
 def coverage_command(
@@ -69,7 +66,7 @@ def coverage_command(
         }
         typer.echo(json.dumps(answer, indent=2))
     else:
-        Console().print(render(coverages))
+        Console().print(lexicon_coverage_table(coverages))
 
 
 def _read_lexicons(
@@ -89,41 +86,3 @@ def _labels(paths: Iterable[Path]) -> dict[Path, str]:
     distinct = list(dict.fromkeys(paths))
     names = [path.name for path in distinct]
     return {path: path.name if names.count(path.name) == 1 else str(path) for path in distinct}
-
-
-def render(coverages: Mapping[str, Coverage]) -> Table:
-    """A section per type and one for all, with a row per lexicon.
-
-    The second percentage is of the distinct mentions, the median of the numbers of synonyms of mentions that
-    have any.
-    """
-    table = Table()
-    for heading in ("type", "lexicon"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("mentions", "with synonyms", "%", "distinct", "%", "median"):
-        table.add_column(heading, justify="right")
-    types = next(iter(coverages.values())).per_type
-    if len(types) > 1:
-        for type_ in types:
-            _add_section(table, type_, {name: one.per_type[type_] for name, one in coverages.items()})
-    _add_section(table, ALL_TYPES, {name: one.overall for name, one in coverages.items()})
-    return table
-
-
-def _add_section(table: Table, type_: str, rows: Mapping[str, Covered]) -> None:
-    table.add_section()
-    for position, (name, covered) in enumerate(rows.items()):
-        # Text, because types and paths may hold square brackets, which rich would take for markup.
-        table.add_row(Text("" if position else type_), Text(name), *_cells(covered))
-
-
-def _cells(covered: Covered) -> list[str]:
-    median = "-" if covered.median_synonyms is None else f"{covered.median_synonyms:g}"
-    return [
-        f"{covered.mentions:,}",
-        f"{covered.mentions_covered:,}",
-        f"{100 * covered.share:.1f}",
-        f"{covered.distinct:,}",
-        f"{100 * covered.distinct_share:.1f}",
-        median,
-    ]

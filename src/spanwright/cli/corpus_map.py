@@ -11,10 +11,9 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report, report_losses
+from spanwright.cli.tables.suggested_types import suggested_types_table
 from spanwright.corpora.label_map import LabelMap, load_map, map_toml
 from spanwright.corpora.maps import map_names
 from spanwright.corpora.suggest_map import Suggestion, suggest_map, suggested_map
@@ -80,20 +79,12 @@ def _suggest(
     if as_json:
         typer.echo(json.dumps([asdict(found) for found in suggestions], indent=2, ensure_ascii=False))
     else:
-        Console().print(_table(suggestions))
+        Console().print(suggested_types_table(suggestions))
 
 
 def _comment(found: Suggestion) -> list[str]:
     lacking = f" (nearest: {found.nearest})" if found.target is None else ""
     return [f"confidence {found.confidence:.2f}{lacking}", *(f"- {line}" for line in found.evidence)]
-
-
-def _table(suggestions: Sequence[Suggestion]) -> Table:
-    table = Table("type of A", "type of B", "confidence", "evidence")
-    for found in suggestions:
-        target = Text(found.target) if found.target is not None else Text("none", style="dim")
-        table.add_row(Text(found.type), target, f"{found.confidence:.2f}", Text("\n".join(found.evidence)))
-    return table
 
 
 def _apply(

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
+from spanwright.cli.tables.corpus_overlaps import overlaps_table
 from spanwright.corpora.overlap import Overlap, overlap
-from spanwright.corpora.shared_documents import REASONS
-
-_CAPTION = (
-    "shared: documents of A that B has too, by article (id), by text, by nearly the same text, or as a part. "
-    "namesakes: documents of A that are not shared, but have the id of a document of B. "
-    "A in B: mentions of A whose string is a mention of B; B in A: the other way round."
-)
 
 
 def overlap_command(
@@ -49,7 +41,7 @@ def overlap_command(
         typer.echo(json.dumps(_to_dict(a, found, in_any), indent=2, ensure_ascii=False))
         return
     console = Console()
-    console.print(_table(a, found, in_any))
+    console.print(overlaps_table(a, found, in_any))
     for line in _pairs(found) if show_pairs else ():
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
@@ -57,27 +49,6 @@ def overlap_command(
 def _to_dict(a: Path, found: dict[Path, Overlap], in_any: int) -> dict[str, Any]:
     comparisons = [{"b": str(other), **each.to_dict()} for other, each in found.items()]
     return {"a": str(a), "shared_a_in_any": in_any, "comparisons": comparisons}
-
-
-def _table(a: Path, found: dict[Path, Overlap], in_any: int) -> Table:
-    """A row per corpus; counts of documents of A by reason, and shares of mentions in percent."""
-    documents = next(iter(found.values())).documents_a
-    table = Table(box=None, pad_edge=False, title=f"A: {a.name}, {documents:,} documents", caption=_CAPTION)
-    table.add_column("B", overflow="fold")
-    for column in ("documents", "shared", *REASONS, "namesakes", "A in B", "B in A"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for other, each in found.items():
-        table.add_row(Text(other.name), *_cells(each))
-    if len(found) > 1:
-        table.add_section()
-        table.add_row("any of them", "", f"{in_any:,}")
-    return table
-
-
-def _cells(each: Overlap) -> Sequence[str]:
-    counts = [each.documents_b, len(each.shared_a), *each.reasons().values(), len(each.namesakes_a)]
-    shares = (each.a_in_b.mention_share, each.b_in_a.mention_share)
-    return [*(f"{count:,}" for count in counts), *(f"{share:.1%}" for share in shares)]
 
 
 def _pairs(found: dict[Path, Overlap]) -> Iterator[str]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
+from spanwright.cli.tables.split_sizes import split_sizes_table
 from spanwright.corpora.splitting import split_documents
 from spanwright.errors import InputError
 from spanwright.formats.files import write, writer_for
-from spanwright.text import Document
 
 
 def split_command(
@@ -44,16 +41,4 @@ def split_command(
     parts = split_documents(corpus.documents, share, seed=seed)
     for path, part in zip(out, parts, strict=True):
         write(part, path)
-    Console().print(_table(out, parts))
-
-
-def _table(out: list[Path], parts: list[list[Document]]) -> Table:
-    counts = [Counter(entity.type for document in part for entity in document.entities) for part in parts]
-    # Text, because names of files and types may hold square brackets, which rich would take for markup.
-    table = Table("")
-    for path in out:
-        table.add_column(Text(path.name))
-    table.add_row("documents", *(f"{len(part):,}" for part in parts))
-    for type_ in sorted(sum(counts, Counter[str]())):
-        table.add_row(Text(type_), *(f"{count[type_]:,}" for count in counts))
-    return table
+    Console().print(split_sizes_table(out, parts))

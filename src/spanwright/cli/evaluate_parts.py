@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
-
-from rich.table import Table
+from typing import TYPE_CHECKING, Any
 
 from spanwright.cli.tables.score_analyses import (
     breakdown_tables,
@@ -32,6 +30,9 @@ from spanwright.evaluation.significance import (
     paired_randomisation,
 )
 from spanwright.text import Document
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 @dataclass(frozen=True, slots=True)

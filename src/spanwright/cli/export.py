@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
+from spanwright.cli.tables.runtime_figures import runtime_figures_table
 
 if TYPE_CHECKING:
-    from spanwright.predicting.onnx.runtimes import RuntimeFigures
-
-_CAPTION = (
-    "difference: the largest of a score from torch's, over random texts; "
-    "same: F1 of the entities found against those that torch finds"
-)
+    pass
 
 
 def export_command(
@@ -46,17 +41,4 @@ def export_command(
         export(model, out)
     with console.status("comparing runtimes"):
         figures = compare_runtimes(out, gold)
-    Console().print(_table(figures, "documents" if gold is not None else "random texts"))
-
-
-def _table(figures: list[RuntimeFigures], texts: str) -> Table:
-    with_gold = figures[0].f1 is not None
-    table = Table("runtime", title=f"on {texts}", caption=_CAPTION)
-    columns = ["difference", "same", "words/s", "x torch", "MB", *(["F1"] if with_gold else [])]
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in figures:
-        cells = [f"{row.difference:.1e}", f"{100 * row.same:.1f}", f"{row.words_per_second:,.0f}"]
-        cells += [f"{row.speed:.2f}", f"{row.size / 1e6:.1f}"]
-        table.add_row(row.runtime, *cells, *([f"{100 * row.f1:.2f}"] if row.f1 is not None else []))
-    return table
+    Console().print(runtime_figures_table(figures, "documents" if gold is not None else "random texts"))

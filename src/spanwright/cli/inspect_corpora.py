@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from spanwright.cli.reading import report
+from spanwright.cli.tables.corpora_nearness import corpora_nearness_table
 from spanwright.errors import InputError
 from spanwright.formats.io.whole_files import write_whole
 from spanwright.text import Document
 
 if TYPE_CHECKING:
-    from spanwright.analysis.corpora import CorporaInspection, Nearness
+    pass
 
 Split = Literal["train", "dev", "test"]
 
@@ -59,7 +58,7 @@ def corpora_command(
     path = out / "corpora.json"
     write_whole(path, json.dumps(numbers, indent=2, ensure_ascii=False) + "\n")
     written = [*draw_corpora(inspection, out), path]
-    Console().print(_table(inspection))
+    Console().print(corpora_nearness_table(inspection))
     typer.echo(f"written to {out}: {', '.join(file.name for file in written)}", err=True)
 
 
@@ -81,47 +80,3 @@ def _documents(path: Path, split: Split) -> list[Document]:
         report(reading.log)
         documents += reading.documents
     return documents
-
-
-def _table(inspection: CorporaInspection) -> Table:
-    """Mean cosines, with a column for each kind of vectors."""
-    columns = _columns(inspection)
-    meant = "shared type" if inspection.labels.mapped else "name"
-    table = Table("mean cosine of pairs", *columns, title=_title(inspection))
-    for column in table.columns[1:]:
-        column.justify = "right"
-    rows = {
-        f"one {meant}, different corpora": "same",
-        f"different {meant}s, different corpora": "different_across",
-        f"different {meant}s": "different",
-    }
-    for name, field in rows.items():
-        table.add_row(name, *(_cell(getattr(column, field)) for column in columns.values()))
-    table.add_section()
-    for meaning in inspection.labels.meanings:
-        values = [column.by_meaning.get(meaning) for column in columns.values()]
-        if any(value is not None for value in values):
-            # Text, because a type may hold square brackets, which rich would take for markup.
-            table.add_row(Text(f"  {meaning}"), *map(_cell, values))
-    return table
-
-
-def _columns(inspection: CorporaInspection) -> dict[str, Nearness]:
-    found = {}
-    if inspection.conditions_before is not None:
-        found["conditions before training"] = inspection.conditions_before
-    if inspection.conditions is not None:
-        found["conditions"] = inspection.conditions.nearness
-    if inspection.entities is not None:
-        found["entities"] = inspection.entities.nearness
-    return found
-
-
-def _title(inspection: CorporaInspection) -> Text | None:
-    counts = inspection.entity_counts()
-    named = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
-    return Text(f"entities: {named}") if named else None
-
-
-def _cell(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"

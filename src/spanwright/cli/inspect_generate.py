@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report, reported
+from spanwright.cli.tables.written_spans import writing_scores_table, written_spans_table
 from spanwright.errors import InputError
 from spanwright.lexicons import read_lexicon
 from spanwright.lexicons.synonyms import Synonyms
 from spanwright.text import Document
 
 if TYPE_CHECKING:
-    from spanwright.analysis import GenerationScores, WritingScores, WrittenSpan
+    from spanwright.analysis import GenerationScores, WrittenSpan
     from spanwright.artifact import TrainedModel
 
 
@@ -83,7 +82,7 @@ def generate_command(
         answer |= {"left_out": missing, "spans": [_plain(each) for each in written]}
         typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
     else:
-        Console().print(_scores_table(scores) if scores else _texts_table(written))
+        Console().print(writing_scores_table(scores) if scores else written_spans_table(written))
 
 
 def _check_call(texts: bool, gold: bool, sources: bool) -> None:
@@ -151,37 +150,3 @@ def _plain(written: WrittenSpan) -> dict[str, Any]:
         "reconstruction": " ".join(written.reconstruction),
         "synonym": None if written.synonym is None else " ".join(written.synonym),
     }
-
-
-def _texts_table(written: Sequence[WrittenSpan]) -> Table:
-    with_synonyms = any(each.synonym is not None for each in written)
-    table = Table("entity", "type", "reconstruction", *(["synonym"] if with_synonyms else []))
-    for each in written:
-        cells = [each.text, ", ".join(each.types), " ".join(each.reconstruction)]
-        cells += [" ".join(each.synonym)] if each.synonym is not None else []
-        # Text, because square brackets would be markup for rich.
-        table.add_row(*map(Text, cells))
-    return table
-
-
-def _scores_table(scores: GenerationScores) -> Table:
-    title = f"{scores.spans:,} gold spans, {scores.one_word:,} of them of one word"
-    table = Table("written", "BLEU-2", "empty", "reference words", "outside the vocabulary", title=title)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    table.add_row("reconstructions", *_cells(scores.reconstruction))
-    if scores.synonyms is not None:
-        table.add_row("synonyms", *_cells(scores.synonyms))
-        table.caption = (
-            f"{scores.with_synonyms:,} spans have synonyms; for the others, their own words are right"
-        )
-    return table
-
-
-def _cells(scores: WritingScores) -> list[str]:
-    return [
-        f"{100 * scores.bleu:.2f}",
-        f"{scores.empty:,}",
-        f"{scores.words:,}",
-        f"{100 * scores.unknown_share:.1f} %",
-    ]

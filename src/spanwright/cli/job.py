@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from spanwright.cli.reading import parse_options, parse_types
+from spanwright.cli.tables.job_counts import job_counts_table
 from spanwright.cli.tag_inputs import STANDARD_STREAM, expand
 from spanwright.cli.tag_options import (
     AnswerAs,
@@ -146,7 +146,7 @@ def _run(job: Job, out: Path, engine: Engine) -> None:
     except KeyboardInterrupt:
         console.print(f"stopped; what is finished is in {out}: go on with the same command", soft_wrap=True)
         raise typer.Exit(_INTERRUPTED) from None
-    console.print(_table(outcome, view.seconds))
+    console.print(job_counts_table(outcome, view.seconds))
     console.print(f"tagged documents: {out / 'shards'}", soft_wrap=True)
     _report(outcome, out, console)
     if not outcome.is_whole:
@@ -204,27 +204,6 @@ class _View:
             return "?"
         minutes, seconds = divmod(int((now - since) * (total - done) / (done - at)), 60)
         return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
-
-
-def _table(outcome: Outcome, seconds: float) -> Table:
-    counts = outcome.counts
-    table = Table("", "", title="job", title_justify="left", show_header=False)
-    rows: dict[str, str] = {
-        "documents read": f"{counts.read:,}",
-        "- tagged": f"{counts.tagged:,}",
-        "- failed": f"{counts.failed:,}",
-        "- lost with their worker": f"{counts.lost:,}",
-        "documents rejected in reading": f"{counts.rejected:,}",
-        "inputs not read, or not to their end": f"{counts.unreadable_inputs:,}",
-        "entities": f"{counts.entities:,}",
-        "words": f"{counts.words:,}",
-        "by-products that the format has no place for": f"{counts.left_out:,}",
-        "shards of earlier runs": f"{outcome.tagged_before:,}",
-        "time of this run": f"{seconds:,.1f} s",
-    }
-    for name, value in rows.items():
-        table.add_row(name, value)
-    return table
 
 
 def _report(outcome: Outcome, out: Path, console: Console) -> None:

@@ -7,23 +7,13 @@ from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 from rich.text import Text
 
+from spanwright.cli.tables.training_data import split_types_table, splits_table
 from spanwright.cli.tables.type_scores import type_scores_table
 from spanwright.evaluation import Scores
-from spanwright.training.data import SplitReport
 from spanwright.training.loop import RunResult
 from spanwright.training.setup import Setup
-
-_LOSSES = (
-    ("too_wide", "wider than the limit"),
-    ("cutting_words", "cut a word"),
-    ("discontinuous", "discontinuous"),
-    ("across_windows", "across a sentence border"),
-    ("repeated", "repeated in the file"),
-    ("second_types", "on a span with another type"),
-)
 
 
 class TrainingView:
@@ -54,8 +44,8 @@ class TrainingView:
 
     def prepared(self, setup: Setup) -> None:
         """Print data, model and what the candidates can reach."""
-        self.console.print(_data_table(setup.reports))
-        self.console.print(_types_table(setup.reports))
+        self.console.print(splits_table(setup.reports))
+        self.console.print(split_types_table(setup.reports))
         settings, network = setup.model.settings, setup.model.network
         parameters = sum(parameter.numel() for parameter in network.parameters())
         rates = ", ".join(f"{role} {rate:g}" for role, rate in settings.optimiser.learning_rates.items())
@@ -147,30 +137,3 @@ def _removed(setup: Setup) -> str:
     told += f"; kept although they do: {kept}" if kept else ""
     by_corpus = ", ".join(f"{name} {count}" for name, count in setup.data.leaked.items())
     return f"{told} ({by_corpus})" if setup.data.corpora else told
-
-
-def _data_table(reports: dict[str, SplitReport]) -> Table:
-    """Documents, words and entities of each split, and the recall ceiling of its candidates."""
-    table = Table("", *reports, title="data", title_justify="left")
-    rows = [
-        ("documents", [f"{report.documents:,}" for report in reports.values()]),
-        ("words", [f"{report.words:,}" for report in reports.values()]),
-        ("entities", [f"{report.entities:,}" for report in reports.values()]),
-        ("recall ceiling", [f"{100 * report.ceiling:.2f} %" for report in reports.values()]),
-        ("- of unknown type", [str(report.unknown_types.total()) for report in reports.values()]),
-    ]
-    rows += [
-        (f"- {words}", [str(getattr(report, name)) for report in reports.values()]) for name, words in _LOSSES
-    ]
-    rows.append(("words shortened", [str(report.shortened_words) for report in reports.values()]))
-    for name, values in rows:
-        table.add_row(name, *values)
-    return table
-
-
-def _types_table(reports: dict[str, SplitReport]) -> Table:
-    """Entities per type of each split."""
-    table = Table("type", *reports, title="entities per type", title_justify="left")
-    for name in sorted({type_ for report in reports.values() for type_ in report.types}):
-        table.add_row(name, *(f"{report.types[name]:,}" for report in reports.values()))
-    return table

@@ -7,11 +7,9 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from spanwright import sample
-from spanwright.text import Document
+from spanwright.cli.tables.found_entities import found_entities_table
 
 _SENTENCE = "Loss of BRCA2 made human breast cancer cells sensitive to olaparib and cisplatin."
 _CHANGES = {"training.epochs": 4}
@@ -43,21 +41,8 @@ def quickstart_command(
         )
     view.summary(result)
     console = Console()
-    console.print(_entities(result.tag(text)))
+    console.print(found_entities_table(result.tag(text)))
     console.print(_next_steps(out), highlight=False)
-
-
-def _entities(document: Document) -> Table:
-    table = Table("start", "end", "type", "mention", "confidence", title=escape(document.text))
-    for entity in document.entities:
-        table.add_row(
-            str(entity.start),
-            str(entity.end),
-            entity.type,
-            escape(document.mention(entity)),
-            f"{entity.confidence or 0:.3f}",
-        )
-    return table
 
 
 def _next_steps(out: Path) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from spanwright.recipes import overlay_names, recipe_names, recipe_text
+from spanwright.cli.tables.shipped_recipes import shipped_recipes_table
+from spanwright.recipes import recipe_text
 
 
 def recipes_command(
@@ -22,8 +21,4 @@ def recipes_command(
     if name is not None:
         typer.echo(recipe_text(name), nl=False)
         return
-    table = Table("recipe", "what it is", box=None)
-    for recipe in recipe_names():
-        for entry in (recipe, *overlay_names(recipe)):
-            table.add_row(entry, tomllib.loads(recipe_text(entry)).get("description", ""))
-    Console().print(table)
+    Console().print(shipped_recipes_table())

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from spanwright.cli.reading import report
+from spanwright.cli.tables.trials import trials_table
 from spanwright.formats.format import ReadingLog
 
 if TYPE_CHECKING:
@@ -84,30 +84,10 @@ class TuningView:
     def tried(self, outcome: Outcome, outcomes: Sequence[Outcome]) -> None:
         """Tell how a trial went, and the best so far."""
         best = max((each.f1 or 0.0 for each in outcomes if each.state == "finished"), default=0.0)
-        reason = f": {outcome.reason}" if outcome.reason else _percent(", F1 ", outcome.f1)
+        f1 = "" if outcome.f1 is None else f", F1 {100 * outcome.f1:.2f}"
+        reason = f": {outcome.reason}" if outcome.reason else f1
         self.console.print(
             f"trial {outcome.number} {outcome.state}{reason}; best so far {100 * best:.2f}",
             highlight=False,
             soft_wrap=True,
         )
-
-
-def trials_table(outcomes: Sequence[Outcome], best: Outcome) -> Table:
-    """All trials, the best first."""
-    keys = list(best.settings)
-    # A key may hold square brackets only if it is misspelt, and then no trial would have begun.
-    table = Table("trial", "", "dev F1", "epochs", *keys, title="trials", title_justify="left")
-    for outcome in sorted(outcomes, key=lambda each: (each is not best, -(each.f1 or 0.0))):
-        chosen = (_short(outcome.settings.get(key)) for key in keys)
-        state = "best" if outcome is best else outcome.state
-        row = (str(outcome.number), state, _percent("", outcome.f1), str(outcome.epochs), *chosen)
-        table.add_row(*map(Text, row))
-    return table
-
-
-def _percent(before: str, f1: float | None) -> str:
-    return "" if f1 is None else f"{before}{100 * f1:.2f}"
-
-
-def _short(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)

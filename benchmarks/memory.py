@@ -42,7 +42,7 @@ def main() -> None:
     setup = set_up(load_settings(arguments.recipe, changes), documents, [Document("dev", "dev")], [])
     network, settings = setup.model.network.train(), setup.model.settings
     optimiser = make_optimiser(network.roles(), settings.optimiser)
-    weights = weights_at(settings.objective, network.terms, progress=0.5)
+    weights = weights_at(settings.objective, network.terms, settings.shares, progress=0.5)
     before = peak()
     for step in range(arguments.steps):
         chosen = range(step * arguments.windows, (step + 1) * arguments.windows)

@@ -80,7 +80,7 @@ def training_figures(setup: Setup, repeats: int) -> dict[str, Any]:
         windows=settings.training.batch_windows,
         pieces=settings.training.batch_pieces,
     )[:24]
-    weights = weights_at(settings.objective, network.terms, progress=0.5)
+    weights = weights_at(settings.objective, network.terms, settings.shares, progress=0.5)
     draws = [(1, 0, number) for number in range(len(order))]
     batches = [setup.batch(positions, draw) for positions, draw in zip(order, draws, strict=True)]
     optimiser = make_optimiser(network.roles(), settings.optimiser)

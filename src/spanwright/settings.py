@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -19,6 +19,7 @@ from spanwright.parts.decoding import Decoding
 from spanwright.parts.encoder.encoder import EncoderSettings
 from spanwright.parts.model import Output
 from spanwright.parts.optional import OFF
+from spanwright.parts.part import PartSettings
 from spanwright.parts.spans.pruning import PruningSettings
 from spanwright.parts.spans.representations.composed import ComposedSettings
 from spanwright.parts.spans.representations.span_transformer import SpanTransformerSettings
@@ -99,7 +100,7 @@ class LabelSettings(Strict):
     """A TOML or JSON file with a text per type, or the name of a shipped one; else names in words."""
 
 
-class NoScorer(Strict):
+class NoScorer(PartSettings):
     """No spans are scored: the tagger is the model."""
 
     kind: Literal["none"]
@@ -161,6 +162,19 @@ class Settings(Strict):
     def has_spans(self) -> bool:
         """Whether the model scores spans."""
         return self.scorer.kind != "none"
+
+    @property
+    def parts(self) -> tuple[PartSettings, ...]:
+        """The settings of the parts that the model has, in the order of the flow."""
+        chosen, beside = (self.representation, *self.transforms, self.scorer), self.auxiliaries
+        spans = (self.candidates.pruning, *chosen) if self.has_spans else ()
+        every = (self.encoder, *spans, beside.tagger, beside.span_vae, beside.cvae)
+        return tuple(part for part in every if part is not None)
+
+    @property
+    def shares(self) -> Set[str]:
+        """The loss terms that a convex objective gives a share of the loss."""
+        return {term for part in self.parts for term in part.usual_shares()}
 
     @property
     def names_corpus(self) -> bool:

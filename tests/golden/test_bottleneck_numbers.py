@@ -19,7 +19,8 @@ from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
 from spanwright.parts.spans.transforms import bottleneck
 from spanwright.parts.spans.transforms.bottleneck import Bottleneck, BottleneckSettings
 from spanwright.parts.spans.transforms.transformed import Transformed
-from spanwright.training.objective import LinearSchedule, ObjectiveSettings, total, weights_at
+from spanwright.schedules import LinearSchedule
+from spanwright.training.objective import ObjectiveSettings, total, weights_at
 
 
 @pytest.fixture(scope="module")

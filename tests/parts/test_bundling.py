@@ -46,7 +46,7 @@ def objective(settings: Settings, weight: float) -> ObjectiveSettings:
 def loss(trained: TrainedModel, settings: ObjectiveSettings) -> torch.Tensor:
     """The loss of the made-up documents; gradients are left on the network."""
     network = trained.network.train()
-    weights = weights_at(settings, network.terms, progress=0.5)
+    weights = weights_at(settings, network.terms, trained.settings.shares, progress=0.5)
     value = total(network.losses(batch(trained), weights), weights)
     torch.autograd.backward(value)
     return value.detach()

@@ -7,9 +7,8 @@ import torch
 from pydantic import ValidationError
 
 from spanwright.errors import SettingsError
+from spanwright.schedules import LinearSchedule, LogisticSchedule
 from spanwright.training.objective import (
-    LinearSchedule,
-    LogisticSchedule,
     ObjectiveSettings,
     Phase,
     check_roles,
@@ -23,7 +22,7 @@ TERMS = {"spans", "tags", "words"}
 
 
 def weights(settings: ObjectiveSettings, *, progress: float = 0.0) -> dict[str, float]:
-    return weights_at(settings, TERMS, progress=progress)
+    return weights_at(settings, TERMS, {"tags"}, progress=progress)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +87,7 @@ def test_a_convex_objective_with_more_than_one_to_give_is_refused() -> None:
 @pytest.mark.parametrize("terms", [{"spans"}, {"tags"}])
 def test_a_convex_objective_needs_spans_and_an_auxiliary(terms: set[str]) -> None:
     with pytest.raises(SettingsError, match="needs span terms and an auxiliary one; this model has"):
-        check_terms(ObjectiveSettings(convex=True), terms)
+        check_terms(ObjectiveSettings(convex=True), terms, {"tags"})
 
 
 @pytest.mark.parametrize(

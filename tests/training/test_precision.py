@@ -45,7 +45,7 @@ def losses(setup: Setup) -> dict[str, torch.Tensor]:
     network, settings = setup.model.network.train(), setup.model.settings
     batch = setup.batch(range(6), (1, 0, 0))
     seed_draws((1, 0, 0))
-    return network.losses(batch, weights_at(settings.objective, network.terms, progress=0.9))
+    return network.losses(batch, weights_at(settings.objective, network.terms, settings.shares, progress=0.9))
 
 
 @pytest.mark.parametrize(("recipe", "changes"), RECIPES.values(), ids=RECIPES)

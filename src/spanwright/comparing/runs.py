@@ -184,7 +184,7 @@ def _resolved(asked: Settings, corpus: CorpusData) -> Settings:
     A model is built with them once, so that what cannot work is refused before the first training.
     """
     model, _ = new_model(asked, select(asked, corpus.train, corpus.dev, corpus.test))
-    check_terms(model.settings.objective, model.network.terms)
+    check_terms(model.settings.objective, model.network.terms, model.settings.shares)
     make_optimiser(model.network.roles(), model.settings.optimiser)
     return model.settings
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Set
 from typing import Any, Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from spanwright.batches.batch import Batch, Spans
 from spanwright.parts.beside.conditional import Conditioned
-from spanwright.parts.beside.tagger import WordTagger
+from spanwright.parts.beside.tagger import TAGS, WordTagger
 from spanwright.parts.beside.writer.auto_encoders import SpanVae
 from spanwright.parts.encoder.encoder import Encoder
 from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.part import Part, Roles, roles_of
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.pruning import PRUNING, Pruner
 from spanwright.parts.spans.representations.composed import Composed
@@ -21,20 +22,15 @@ from spanwright.parts.spans.representations.span_transformer import SpanTransfor
 from spanwright.parts.spans.scorers.bi_encoder import BiEncoder
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.parts.spans.transforms.bottleneck import COMPRESSION
 from spanwright.parts.spans.transforms.transformed import Transformed
 
 Representation = Composed | SpanTransformer | Transformed
 Scorer = Softmax | Sigmoid | BiEncoder
 Output = Literal["spans", "tags"]
-TAGS = "tags"
-"""The loss term of the tagger."""
-COMPRESSION = "compression"
-"""The loss term of a bottleneck: the mean divergence of the candidates."""
-
-Roles = dict[str, list[tuple[str, nn.Parameter]]]
 
 
-class SpanHead(nn.Module):
+class SpanHead(Part):
     """Span vectors and their scores; of a part of the candidates, if there is a pruner."""
 
     def __init__(
@@ -55,13 +51,9 @@ class SpanHead(nn.Module):
         self.conditioned = conditioned
 
     @property
-    def terms(self) -> set[str]:
+    def terms(self) -> Set[str]:
         """Names of the loss terms."""
-        made = self.representation
-        compression = {COMPRESSION} if isinstance(made, Transformed) and made.compresses else set()
-        pruning = {PRUNING} if self.pruner is not None else set()
-        conditional = self.conditioned.terms if self.conditioned is not None else set()
-        return self.scorer.terms | compression | pruning | conditional
+        return _terms(self.representation, self.scorer, self.pruner, self.conditioned)
 
     def forward(self, states: WordStates, batch: Batch) -> Any:
         """Scores of the candidate spans, in the form of the scorer."""
@@ -110,7 +102,7 @@ class SpanHead(nn.Module):
         return self.pruner.pruned(self.pruner(states, batch.spans), batch)
 
 
-class SpanModel(nn.Module):
+class SpanModel(Part):
     """Finds entities as spans, as tags of words, or learns both and answers with one of them."""
 
     def __init__(
@@ -135,11 +127,9 @@ class SpanModel(nn.Module):
         return next(self.parameters()).device
 
     @property
-    def terms(self) -> set[str]:
+    def terms(self) -> Set[str]:
         """Names of the loss terms."""
-        tags = {TAGS} if self.tagger is not None else set()
-        written = self.writer.terms if self.writer is not None else set()
-        return tags | written | (self.spans.terms if self.spans is not None else set())
+        return _terms(self.spans, self.tagger, self.writer)
 
     def losses(self, batch: Batch, terms: Collection[str]) -> dict[str, Tensor]:
         """The terms of the training objective by name; a head none of whose terms is asked for stays idle."""
@@ -181,20 +171,12 @@ class SpanModel(nn.Module):
 
     def roles(self) -> Roles:
         """Parameters that learn, by role; each role has its own learning rate."""
-        groups: Roles = {"encoder": [], "head": [], "auxiliary": [], "condition": []}
-        for name, parameter in self.named_parameters():
-            if parameter.requires_grad:
-                groups[self._role(name)].append((name, parameter))
-        return {role: named for role, named in groups.items() if named}
+        return roles_of(self)
 
-    def _role(self, name: str) -> str:
-        # The type encoder of a bi-encoder and the blocks of a span Transformer are copies of the backbone,
-        # too, and learn at its rate.
-        if name.startswith("encoder.") or ".backbone." in name or ".blocks." in name:
-            return "encoder"
-        if name.endswith(".condition.weight"):
-            return "condition"
-        return "auxiliary" if name.startswith(("tagger.", "writer.", "spans.conditioned.")) else "head"
+
+def _terms(*parts: Part | None) -> Set[str]:
+    """The loss terms of those parts that there are."""
+    return {term for part in parts if part is not None for term in part.terms}
 
 
 def _mean(values: list[Tensor]) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from spanwright.errors import DivergenceError
 from spanwright.parts.finite import magnitudes
-from spanwright.parts.model import Roles
+from spanwright.parts.part import Roles
 
 _LARGEST_WEIGHT = 1e4
 """Beyond the weights of any encoder, and of any head that learnt something."""

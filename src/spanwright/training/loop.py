@@ -110,7 +110,7 @@ class _Run:
         self._in_bf16 = self.settings.training.precision == "bf16"
         if self._in_bf16:
             check_bf16(processes.device)
-        check_terms(self.settings.objective, self.network.terms)
+        check_terms(self.settings.objective, self.network.terms, self.settings.shares)
         check_roles(self.settings.objective, set(self.roles))
 
     def start(self, resume: bool, warnings: list[str]) -> None:
@@ -180,7 +180,7 @@ class _Run:
     def _step(self, group: list[Integers], progress: float, meter: _Meter) -> float:
         """One optimiser step over the batches of a group; the mean loss."""
         settings = self.settings
-        weights = weights_at(settings.objective, self.network.terms, progress=progress)
+        weights = weights_at(settings.objective, self.network.terms, settings.shares, progress=progress)
         of_roles = role_rates_at(settings.objective, progress=progress)
         self._hold(frozenset(role for role, rate in of_roles.items() if rate == 0))
         factor = rate_factor(progress, settings.optimiser.warmup, settings.objective.beginnings)

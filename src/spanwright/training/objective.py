@@ -2,62 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from itertools import accumulate
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import Field, NonNegativeFloat, model_validator
 from torch import Tensor
 
 from spanwright.errors import SettingsError
+from spanwright.schedules import Weight
 from spanwright.strict import Strict
 
-AUXILIARY_TERMS = frozenset(("tags",))
-"""Terms of parts that learn beside the span scores."""
 _ROUNDING = 1e-9
-
-
-class LinearSchedule(Strict):
-    """A weight that goes from `start` to `end` between two shares of the run, and is constant outside."""
-
-    kind: Literal["linear"]
-    start: float
-    end: float
-    begin: float = Field(default=0.0, ge=0, le=1)
-    finish: float = Field(default=1.0, ge=0, le=1)
-
-    @model_validator(mode="after")
-    def _check_order(self) -> Self:
-        if self.begin > self.finish:
-            raise ValueError(f"begin {self.begin} lies behind finish {self.finish}; legal is begin <= finish")
-        return self
-
-    def at(self, progress: float) -> float:
-        """The weight at a share of the run from 0 to 1."""
-        if progress >= self.finish:
-            return self.end
-        if progress <= self.begin:
-            return self.start
-        share = (progress - self.begin) / (self.finish - self.begin)
-        return self.start + (self.end - self.start) * share
-
-
-class LogisticSchedule(Strict):
-    """A weight that rises to `end` along a logistic curve around `centre`, a share of the run."""
-
-    kind: Literal["logistic"]
-    end: float = 1.0
-    centre: float = Field(default=0.5, ge=0, le=1)
-    steepness: float = Field(default=10.0, gt=0)
-
-    def at(self, progress: float) -> float:
-        """The weight at a share of the run from 0 to 1."""
-        # The logistic function by way of tanh, which cannot overflow.
-        return self.end * 0.5 * (1 + math.tanh(0.5 * self.steepness * (progress - self.centre)))
-
-
-Weight = float | Annotated[LinearSchedule | LogisticSchedule, Field(discriminator="kind")]
 
 
 class Phase(Strict):
@@ -109,13 +65,21 @@ class ObjectiveSettings(Strict):
         return sum(phase.share for phase in self.phases)
 
 
-def check_terms(settings: ObjectiveSettings, terms: set[str]) -> None:
-    """Refuse phases and weights (other than 0) of terms that the model does not have."""
+def check_terms(settings: ObjectiveSettings, terms: Set[str], shares: Set[str] = frozenset()) -> None:
+    """Refuse phases and weights (other than 0) of terms that the model does not have.
+
+    `shares` are those of its terms that a convex objective gives a share of the loss.
+    """
     weighted = {term for term, weight in settings.weights.items() if weight != 0}
     named = {*weighted, *(term for phase in settings.phases for term in phase.terms)}
     if unknown := sorted(named - terms):
         raise SettingsError(f"objective names the terms {unknown}; this model has {sorted(terms)}")
-    if settings.convex and not (terms & AUXILIARY_TERMS and terms - AUXILIARY_TERMS):
+    if settings.convex:
+        _check_shares(terms, shares)
+
+
+def _check_shares(terms: Set[str], shares: Set[str]) -> None:
+    if not (terms & shares and terms - shares):
         raise SettingsError(
             f"a convex objective needs span terms and an auxiliary one; this model has {sorted(terms)}"
         )
@@ -127,12 +91,18 @@ def check_roles(settings: ObjectiveSettings, roles: set[str]) -> None:
         raise SettingsError(f"objective.phases name the roles {unknown}; this model has {sorted(roles)}")
 
 
-def weights_at(settings: ObjectiveSettings, terms: set[str], *, progress: float) -> dict[str, float]:
-    """The weight of each term that is on, at a share of the run from 0 to 1."""
+def weights_at(
+    settings: ObjectiveSettings, terms: Set[str], shares: Set[str] = frozenset(), *, progress: float
+) -> dict[str, float]:
+    """The weight of each term that is on, at a share of the run from 0 to 1.
+
+    A convex objective gives `shares`, some of the terms, their weights, and the others what these leave.
+    """
     weights = {term: _weight(settings.weights.get(term, 1.0), progress) for term in sorted(terms)}
     if settings.convex:
-        rest = _rest(sum(weights[term] for term in terms & AUXILIARY_TERMS))
-        weights |= {term: rest * weights[term] for term in terms - AUXILIARY_TERMS}
+        _check_shares(terms, shares)
+        rest = _rest(sum(weights[term] for term in terms & shares))
+        weights |= {term: rest * weights[term] for term in terms - shares}
     phase = _phase_at(settings.phases, progress)
     on = terms if phase is None else set(phase.terms)
     weights = {term: weight for term, weight in weights.items() if term in on and weight != 0.0}

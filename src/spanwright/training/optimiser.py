@@ -45,7 +45,7 @@ _RATES_BY_WIDTH = ((512, 2e-4, 1e-3), (768, 5e-5, 5e-4), (1 << 30, 2e-5, 3e-4))
 
 
 def default_rates(encoder_width: int) -> dict[str, float]:
-    """Learning rates per role that suit an encoder of that width."""
+    """Learning rates of encoder and head that suit an encoder of that width."""
     encoder, head = next((e, h) for width, e, h in _RATES_BY_WIDTH if encoder_width <= width)
     return {"encoder": encoder, "head": head}
 

@@ -22,12 +22,11 @@ from spanwright.batches.prepare import window_lengths
 from spanwright.batches.vocabulary import Vocabulary
 from spanwright.errors import SettingsError
 from spanwright.origin import commit
-from spanwright.parts.beside.conditional import CONDITIONAL
-from spanwright.parts.beside.writer.auto_encoders import DIVERGENCE, RECONSTRUCTION, SYNONYMS, SpanVaeSettings
+from spanwright.parts.beside.writer.auto_encoders import SpanVaeSettings
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import hidden_size, load_pretrained
-from spanwright.parts.model import COMPRESSION
-from spanwright.settings import AuxiliarySettings, Settings
+from spanwright.schedules import Weight
+from spanwright.settings import Settings
 from spanwright.text import Document
 from spanwright.training.corpora import portions
 from spanwright.training.data import (
@@ -40,7 +39,7 @@ from spanwright.training.data import (
     without_empty_windows,
 )
 from spanwright.training.label_space import label_space
-from spanwright.training.objective import LinearSchedule, LogisticSchedule, ObjectiveSettings, Weight
+from spanwright.training.objective import ObjectiveSettings
 from spanwright.training.optimiser import default_rates
 from spanwright.training.selection import TrainingData, select
 from spanwright.training.writing import Writing, prepare_writing, word_vectors
@@ -49,16 +48,6 @@ Documents = Sequence[Document]
 
 _FEW_STEPS = 200
 """With fewer, a model hardly learns that there are entities."""
-_WRITING = 1e-3
-"""Joint-IB's gamma, which the paper searches for each corpus."""
-_CONDITIONAL = 1e-4
-"""CVAE-NER's alpha."""
-_CONDITIONAL_DIVERGENCE = 2.6e-7
-"""As in the recipe of CVAE-NER: alpha, shared out over the numbers of a span vector."""
-_COMPRESSION = 5e-4
-"""Joint-IB's beta, as in its recipe."""
-_ADAPTERS = 7e-4
-"""CVAE-NER's learning rate of adapters, which start from nothing beside a frozen encoder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,18 +194,7 @@ def resolve(settings: Settings, data: TrainingData, encoder_width: int) -> Setti
             "legal is output='spans', where the tagger learns the outermost entities beside the spans"
         )
     changes["objective"] = _resolved_objective(settings)
-    defaults = default_rates(encoder_width)
-    if settings.encoder.lora:
-        defaults["encoder"] = _ADAPTERS
-    if settings.auxiliaries != AuxiliarySettings():
-        # Auxiliaries start from nothing, like the head.
-        defaults["auxiliary"] = defaults["head"]
-    if settings.auxiliaries.cvae and settings.auxiliaries.cvae.trainable:
-        # CVAE-NER, appendix: conditions learn at half the rate.
-        defaults["condition"] = 0.5 * defaults["head"]
-    if not settings.has_spans:
-        del defaults["head"]
-    rates = {**defaults, **settings.optimiser.learning_rates}
+    rates = _usual_rates(settings, encoder_width) | settings.optimiser.learning_rates
     changes["optimiser"] = settings.optimiser.model_copy(update={"learning_rates": rates})
     return settings.model_copy(update=changes)
 
@@ -233,41 +211,25 @@ def span_choices(settings: Settings, train: Documents, targets: Documents) -> di
 
 
 def _resolved_objective(settings: Settings) -> ObjectiveSettings:
-    """The objective with the usual weights of terms that settings do not name."""
-    usual = _compression_weights(settings) | _writing_weights(settings) | _conditional_weights(settings)
-    objective = settings.objective
-    weights = usual | objective.weights
-    bundled = settings.auxiliaries.tagger is not None and settings.has_spans and "tags" not in weights
-    if bundled:
-        # Bundling Learning, section 4.1.2: the tagger's share of the loss is 0.1.
-        weights["tags"] = 0.1
-    convex = bundled if objective.convex is None else objective.convex
-    return objective.model_copy(update={"weights": weights, "convex": convex})
+    """The objective with the usual weights and shares of terms that settings do not name."""
+    objective, weights, shares = settings.objective, dict[str, Weight](), dict[str, float]()
+    for part in settings.parts:
+        weights |= part.usual_weights()
+        shares |= part.usual_shares()
+    weights |= objective.weights
+    # A share of the loss needs others who have the rest.
+    unnamed = {term: share for term, share in shares.items() if settings.has_spans and term not in weights}
+    convex = bool(unnamed) if objective.convex is None else objective.convex
+    return objective.model_copy(update={"weights": weights | unnamed, "convex": convex})
 
 
-def _compression_weights(settings: Settings) -> dict[str, Weight]:
-    """A weight of the divergence behind a bottleneck that rises over the whole run (Joint-IB)."""
-    if not settings.has_spans or all(transform.kind != "bottleneck" for transform in settings.transforms):
-        return {}
-    return {COMPRESSION: LinearSchedule(kind="linear", start=0.0, end=_COMPRESSION)}
-
-
-def _writing_weights(settings: Settings) -> dict[str, Weight]:
-    """Small weights of what a writer learns; its divergences join over the whole run (Joint-IB)."""
-    if settings.auxiliaries.span_vae is None:
-        return {}
-    names = (RECONSTRUCTION, SYNONYMS) if settings.auxiliaries.span_vae.synonyms else (RECONSTRUCTION,)
-    rising = LogisticSchedule(kind="logistic", end=_WRITING)
-    weights: dict[str, Weight] = dict.fromkeys(names, _WRITING)
-    return weights | {name + DIVERGENCE: rising for name in names}
-
-
-def _conditional_weights(settings: Settings) -> dict[str, Weight]:
-    """Small weights of what a conditional auto-encoder learns; its divergence joins late (CVAE-NER)."""
-    if settings.auxiliaries.cvae is None:
-        return {}
-    rising = LinearSchedule(kind="linear", start=0.0, end=_CONDITIONAL_DIVERGENCE)
-    return {CONDITIONAL: _CONDITIONAL, CONDITIONAL + DIVERGENCE: rising}
+def _usual_rates(settings: Settings, encoder_width: int) -> dict[str, float]:
+    """The learning rates of all roles, as parts have them beside an encoder of that width."""
+    suited = default_rates(encoder_width)
+    rates: dict[str, float] = {}
+    for part in settings.parts:
+        rates |= part.usual_rates(pretrained=suited["encoder"], fresh=suited["head"])
+    return rates
 
 
 def _with_word_size(settings: Settings, generating: SpanVaeSettings, size: int) -> Settings:

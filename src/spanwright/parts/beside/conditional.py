@@ -11,7 +11,7 @@ small latent vector and the condition of its gold label:
     e = ReLU(Linear([h; c])),  mu = W_mu e + b_mu,  log sigma^2 = W_sigma e + b_sigma
     z = mu + sigma * noise,  h' = ReLU(Linear(ReLU(Linear([z; c]))))
 
-Two loss terms, whose weights are the objective's; the paper gives both 0.0001:
+Two loss terms, whose usual weights the settings tell; the paper gives both 0.0001:
 
 - the squared error of h', the mean over spans and dimensions;
 - the divergence of the posterior from N(0, I), summed over dimensions, the mean over spans.
@@ -24,8 +24,8 @@ It needs gold labels, so it answers nothing: a model finds entities without it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Sequence, Set
+from typing import ClassVar, Literal
 
 import torch
 from pydantic import PositiveInt
@@ -35,15 +35,16 @@ from torch.nn import functional
 from spanwright.batches.batch import Batch
 from spanwright.parts.beside.writer.auto_encoders import DIVERGENCE, divergence, sample
 from spanwright.parts.layers.factored import FactoredLinear
+from spanwright.parts.part import Part, PartSettings, Role
 from spanwright.parts.spans.classes import Classes
-from spanwright.strict import Strict
+from spanwright.schedules import LinearSchedule, Weight
 
 CONDITIONAL = "conditional"
 
 ConditionKind = Literal["both", "own", "shared", "random"]
 
 
-class CvaeSettings(Strict):
+class CvaeSettings(PartSettings):
     """Settings of the conditional auto-encoder of spans."""
 
     condition: ConditionKind = "both"
@@ -62,12 +63,30 @@ class CvaeSettings(Strict):
     keep: bool = False
     """Whether saved models keep the auto-encoder; entities are found without it."""
 
+    def usual_weights(self) -> dict[str, Weight]:
+        """CVAE-NER's alpha and, as in its recipe, alpha shared out over the numbers of a span vector."""
+        rising = LinearSchedule(kind="linear", start=0.0, end=2.6e-7)
+        return {CONDITIONAL: 1e-4, CONDITIONAL + DIVERGENCE: rising}
 
-class Cvae(nn.Module):
+    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
+        """It starts from nothing, like the head; conditions learn at half that rate (CVAE-NER, appendix)."""
+        conditions: dict[str, float] = {"condition": 0.5 * fresh} if self.trainable else {}
+        return {"auxiliary": fresh, **conditions}
+
+
+class Conditions(nn.Embedding, Part):
+    """(class rows, width): the table of conditions."""
+
+    role: ClassVar[Role | None] = "condition"
+
+
+class Cvae(Part):
     """Rebuilds span vectors from latent vectors, given the class rows of spans.
 
     A class row is a label of one corpus, or its label for spans without an entity.
     """
+
+    role: ClassVar[Role | None] = "auxiliary"
 
     def __init__(
         self, settings: CvaeSettings, *, vector_size: int, shared: Sequence[int | None], shared_size: int
@@ -77,7 +96,7 @@ class Cvae(nn.Module):
         self.detach_target = settings.detach_target
         self.negatives = settings.negatives
         table = condition_table(settings.condition, shared, shared_size)
-        self.condition = nn.Embedding(*table.shape)
+        self.condition = Conditions(*table.shape)
         self.condition.weight = nn.Parameter(table, requires_grad=settings.trainable)
         width, hidden, latent = table.shape[1], settings.hidden, settings.latent
         self.encode = FactoredLinear((vector_size, width), hidden)
@@ -87,7 +106,7 @@ class Cvae(nn.Module):
         self.output = nn.Linear(latent, vector_size)
 
     @property
-    def terms(self) -> set[str]:
+    def terms(self) -> Set[str]:
         """Names of the loss terms."""
         return {CONDITIONAL, CONDITIONAL + DIVERGENCE}
 
@@ -143,7 +162,7 @@ class Cvae(nn.Module):
         return enters.nonzero().squeeze(1)
 
 
-class Conditioned(nn.Module):
+class Conditioned(Part):
     """The auto-encoder beside a span head: it reads the span vectors of a batch with their gold classes."""
 
     def __init__(self, cvae: Cvae, sizes: Sequence[int]) -> None:
@@ -153,7 +172,7 @@ class Conditioned(nn.Module):
         self.classes = Classes(sizes)
 
     @property
-    def terms(self) -> set[str]:
+    def terms(self) -> Set[str]:
         """Names of the loss terms."""
         return self.cvae.terms
 

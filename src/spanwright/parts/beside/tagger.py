@@ -11,8 +11,8 @@ Either answers with its likeliest legal path, in which I follows only B or I of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Sequence, Set
+from typing import ClassVar, Literal
 
 import torch
 from pydantic import Field
@@ -24,12 +24,15 @@ from spanwright.parts.beside.crf import LinearChain, best_paths
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.layers.packing import pad, word_mask
+from spanwright.parts.part import Part, PartSettings, Role
 from spanwright.parts.spans.classes import NEVER, OwnTypes
 from spanwright.parts.spans.predictions import Predictions
-from spanwright.strict import Strict
+
+TAGS = "tags"
+"""The loss term."""
 
 
-class TaggerSettings(Strict):
+class TaggerSettings(PartSettings):
     """Settings of the word tagger."""
 
     kind: Literal["softmax", "crf"] = "softmax"
@@ -37,9 +40,19 @@ class TaggerSettings(Strict):
     dropout: float = Field(default=0.1, ge=0, lt=1)
     """Dropout on the word states."""
 
+    def usual_shares(self) -> dict[str, float]:
+        """Bundling Learning, section 4.1.2: the tagger's share of the loss is 0.1."""
+        return {TAGS: 0.1}
 
-class WordTagger(nn.Module):
+    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
+        """It starts from nothing, like the head."""
+        return {"auxiliary": fresh}
+
+
+class WordTagger(Part):
     """`W dropout(state) + b` for every word, read as tags."""
+
+    role: ClassVar[Role | None] = "auxiliary"
 
     def __init__(self, settings: TaggerSettings, *, state_width: int, sizes: Sequence[int]) -> None:
         """`sizes` counts the types of each corpus; one number where all have the same types."""
@@ -49,6 +62,11 @@ class WordTagger(nn.Module):
         self.dropout = QuickDropout(settings.dropout)
         self.projection = nn.Linear(state_width, tags)
         self.rule: _WordByWord | _Path = _WordByWord() if settings.kind == "softmax" else _Path(tags)
+
+    @property
+    def terms(self) -> Set[str]:
+        """Names of the loss terms."""
+        return {TAGS}
 
     def forward(self, states: WordStates) -> Tensor:
         """(words, tags): emissions of packed words."""

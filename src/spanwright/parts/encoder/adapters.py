@@ -16,7 +16,7 @@ from pydantic import Field, PositiveFloat, PositiveInt
 from torch import Tensor, nn
 
 from spanwright.errors import MissingExtraError, SettingsError
-from spanwright.strict import Strict
+from spanwright.parts.part import PartSettings
 
 Quantised = Literal["4bit", "8bit"]
 _ADAPTER = "default"
@@ -24,7 +24,7 @@ _ADAPTER = "default"
 _PACKING = "support_avx512bf16_for_cpu"
 
 
-class LoraSettings(Strict):
+class LoraSettings(PartSettings):
     """Low-rank adapters, with the sizes of CVAE-NER."""
 
     rank: PositiveInt = 32
@@ -34,6 +34,10 @@ class LoraSettings(Strict):
     """On what the adapters read."""
     targets: tuple[str, ...] | Literal["auto"] = "auto"
     """Names of the linear maps that get an adapter, such as `q` and `v`; `auto`: all of them."""
+
+    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
+        """CVAE-NER's rate of adapters, which start from nothing beside a frozen encoder."""
+        return {"encoder": 7e-4}
 
 
 def require(lora: LoraSettings | None, quantised: Quantised | None) -> None:

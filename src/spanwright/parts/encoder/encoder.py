@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import torch
 from pydantic import Field, model_validator
@@ -13,12 +13,12 @@ from spanwright.parts.encoder.adapters import LoraSettings, Quantised
 from spanwright.parts.encoder.backbone import hidden_size
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.optional import OFF
-from spanwright.strict import Strict
+from spanwright.parts.part import Part, PartSettings, Role
 
 Pooling = Literal["ends", "first", "mean", "max"]
 
 
-class EncoderSettings(Strict):
+class EncoderSettings(PartSettings):
     """Which backbone, and how the pieces of a word become its state."""
 
     name: str = "minilm"
@@ -36,6 +36,12 @@ class EncoderSettings(Strict):
     checkpointing: bool = False
     """Compute the states of blocks anew for the gradient, rather than keep them: slower, but smaller."""
 
+    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
+        """The rate that suits the backbone, or that of its adapters."""
+        if self.lora is not None:
+            return self.lora.usual_rates(pretrained=pretrained, fresh=fresh)
+        return {"encoder": pretrained}
+
     @model_validator(mode="after")
     def _check_quantised(self) -> Self:
         if self.quantised is not None and self.lora is None:
@@ -46,8 +52,10 @@ class EncoderSettings(Strict):
         return self
 
 
-class Encoder(nn.Module):
+class Encoder(Part):
     """Runs the backbone over padded pieces and gathers the states of packed words."""
+
+    role: ClassVar[Role | None] = "encoder"
 
     def __init__(
         self,

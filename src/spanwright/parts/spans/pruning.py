@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 import torch
 from pydantic import Field
 from torch import Tensor, nn
@@ -10,13 +12,13 @@ from torch.nn import functional
 from spanwright.batches.batch import Batch, Spans
 from spanwright.batches.neighbours import near_golds
 from spanwright.parts.encoder.states import WordStates
-from spanwright.strict import Strict
+from spanwright.parts.part import Part, PartSettings
 
 PRUNING = "pruning"
 """The loss term of the pruner."""
 
 
-class PruningSettings(Strict):
+class PruningSettings(PartSettings):
     """Settings of the candidate pruner."""
 
     keep: float = Field(default=1.0, gt=0)
@@ -25,7 +27,7 @@ class PruningSettings(Strict):
     """Size of the vectors by which first and last words are compared."""
 
 
-class Pruner(nn.Module):
+class Pruner(Part):
     """Scores spans by their ends, `a . first + b . last + (A first) . (B last) + c_width`.
 
     Words are projected once; a span costs one product of two small vectors. It is trained, jointly with the
@@ -40,6 +42,11 @@ class Pruner(nn.Module):
         self.last = nn.Linear(state_width, settings.size + 1)
         self.widths = nn.Embedding(width_limit, 1)
         nn.init.zeros_(self.widths.weight)
+
+    @property
+    def terms(self) -> Set[str]:
+        """Names of the loss terms."""
+        return {PRUNING}
 
     def forward(self, states: WordStates, spans: Spans) -> Tensor:
         """(spans,): the logit of being an entity."""

@@ -8,7 +8,7 @@ posterior
 (the paper writes sigma^2 = W s + b; its logarithm keeps it positive) and a decoder that writes words from z
 (`word_decoder.py`). The paper shares mu, so that a span and its synonyms come to lie close to each other.
 
-Two loss terms each, both means over rewrites, whose weights and schedules are the objective's:
+Two loss terms each, both means over rewrites, whose usual weights the settings tell:
 
 - the negative log likelihood of the words with their end, summed over the words of a rewrite;
 - the divergence of the posterior from N(0, I), summed over dimensions.
@@ -19,7 +19,8 @@ entities without them.
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from collections.abc import Set
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, PositiveInt, model_validator
 from torch import Tensor, nn
@@ -27,15 +28,19 @@ from torch import Tensor, nn
 from spanwright.batches.batch import Rewrites
 from spanwright.errors import InputError
 from spanwright.parts.beside.writer.word_decoder import OutputKind, WordDecoder, WordTable
-from spanwright.strict import Strict
+from spanwright.parts.part import Part, PartSettings, Role
+from spanwright.schedules import LogisticSchedule, Weight
 
 RECONSTRUCTION = "reconstruction"
 SYNONYMS = "synonyms"
 DIVERGENCE = "-divergence"
 """Behind the name of an auto-encoder: its second loss term."""
 
+_GAMMA = 1e-3
+"""Joint-IB's weight of what is written, which the paper searches for each corpus."""
 
-class SpanVaeSettings(Strict):
+
+class SpanVaeSettings(PartSettings):
     """Settings of the auto-encoders of spans."""
 
     latent: PositiveInt = 256
@@ -60,6 +65,21 @@ class SpanVaeSettings(Strict):
     synonyms_per_mention: PositiveInt | Literal["all"] = 10
     """Synonyms that a mention is rewritten to, at most."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The auto-encoders: one of spans and, where there are any, one of synonyms."""
+        return (RECONSTRUCTION, SYNONYMS) if self.synonyms else (RECONSTRUCTION,)
+
+    def usual_weights(self) -> dict[str, Weight]:
+        """Small weights of what is written; the divergences join over the whole run (Joint-IB)."""
+        rising = LogisticSchedule(kind="logistic", end=_GAMMA)
+        weights: dict[str, Weight] = dict.fromkeys(self.names, _GAMMA)
+        return weights | {name + DIVERGENCE: rising for name in self.names}
+
+    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
+        """They start from nothing, like the head."""
+        return {"auxiliary": fresh}
+
     @model_validator(mode="after")
     def _check_hidden(self) -> Self:
         if self.output == "adaptive" and self.hidden < 16:
@@ -67,11 +87,13 @@ class SpanVaeSettings(Strict):
         return self
 
 
-class SpanVae(nn.Module):
+class SpanVae(Part):
     """Auto-encoders of spans and, where settings name synonyms, of their synonyms.
 
     Their parts stand in lists, spans first; a list with one entry serves both.
     """
+
+    role: ClassVar[Role | None] = "auxiliary"
 
     def __init__(
         self,
@@ -85,7 +107,7 @@ class SpanVae(nn.Module):
         super().__init__()
         self.latent = settings.latent
         self.word_dropout = settings.word_dropout
-        self.names = (RECONSTRUCTION, SYNONYMS) if settings.synonyms else (RECONSTRUCTION,)
+        self.names = settings.names
         word_size, hidden, latent = settings.word_size, settings.hidden, settings.latent
         self.table = WordTable(
             words=vocabulary, word_size=word_size, hidden=hidden, output=settings.output, vectors=word_vectors
@@ -103,7 +125,7 @@ class SpanVae(nn.Module):
         )
 
     @property
-    def terms(self) -> set[str]:
+    def terms(self) -> Set[str]:
         """Names of the loss terms."""
         return {*self.names, *(name + DIVERGENCE for name in self.names)}
 

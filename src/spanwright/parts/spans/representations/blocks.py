@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from torch import Tensor, nn
 
 from spanwright.errors import SettingsError
+from spanwright.parts.part import Part, Role
 from spanwright.parts.spans.representations.attention import Inside, span_attention
 
 _LIKE_BERT = frozenset(("bert", "roberta", "xlm-roberta", "camembert", "electra"))
@@ -71,12 +72,14 @@ def checked_depth(depth: int | Literal["all"], backbone: nn.Module) -> int:
     return blocks if depth == "all" else depth
 
 
-class SpanBlocks(nn.Module):
+class SpanBlocks(Part):
     """The top blocks of an encoder as a span Transformer (equation 3 of DSpERT).
 
     A span has no position of its own. So MPNet's relative positions, the only ones that enter its attention,
     are left out; the other legal encoders add positions to the embeddings alone.
     """
+
+    role: ClassVar[Role | None] = "encoder"
 
     def __init__(self, backbone: nn.Module, *, depth: int, shared: bool) -> None:
         super().__init__()

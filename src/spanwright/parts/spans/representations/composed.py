@@ -17,16 +17,16 @@ from spanwright.batches.batch import Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.layers.factored import FactoredLinear
+from spanwright.parts.part import Part, PartSettings
 from spanwright.parts.spans.representations.pooling import pooled
 from spanwright.parts.spans.representations.vectors import EndTerm, SpanVectors
-from spanwright.strict import Strict
 
 Ingredient = Literal["first", "last", "max", "mean", "piece-mean", "anchor", "width"]
 OF_WORDS: tuple[Ingredient, ...] = ("first", "last", "max", "mean", "piece-mean")
 """The ingredients that tell spans of the same width apart."""
 
 
-class ComposedSettings(Strict):
+class ComposedSettings(PartSettings):
     """Settings of the composed representation."""
 
     kind: Literal["composed"] = "composed"
@@ -58,7 +58,7 @@ class ComposedSettings(Strict):
         return self
 
 
-class Composed(nn.Module):
+class Composed(Part):
     """`dropout(activation(W [ingredients] + b))`, projected where each ingredient lives and then gathered.
 
     First, last and means are projected per word, anchors per window and widths per width. Only max, which

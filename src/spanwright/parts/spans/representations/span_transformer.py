@@ -20,14 +20,14 @@ from torch import Tensor, nn
 from spanwright.batches.batch import Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
+from spanwright.parts.part import Part, PartSettings
 from spanwright.parts.spans.representations.attention import Inside
 from spanwright.parts.spans.representations.blocks import SpanBlocks
 from spanwright.parts.spans.representations.pooling import Aggregation, Pooling, chunks
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.strict import Strict
 
 
-class SpanTransformerSettings(Strict):
+class SpanTransformerSettings(PartSettings):
     """Settings of the span Transformer."""
 
     kind: Literal["span-transformer"]
@@ -43,7 +43,7 @@ class SpanTransformerSettings(Strict):
     """Spans that go through the blocks at a time. It bounds memory and changes no result."""
 
 
-class SpanTransformer(nn.Module):
+class SpanTransformer(Part):
     """Deep vectors of spans. Spans do not see each other, so any list of spans has the same vectors."""
 
     def __init__(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,17 +21,17 @@ from torch.nn import functional
 from spanwright.batches.batch import Batch
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
+from spanwright.parts.part import Part, PartSettings
 from spanwright.parts.spans.classes import NEVER, OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import EndTerm, SpanVectors
 from spanwright.parts.spans.scorers.contrast import Items, contrast
 from spanwright.parts.spans.scorers.type_vectors import AtomicTypes, DescribedTypes, PrototypeTypes
-from spanwright.strict import Strict
 
 TypeSource = DescribedTypes | PrototypeTypes | AtomicTypes
 
 
-class BiEncoderSettings(Strict):
+class BiEncoderSettings(PartSettings):
     """Settings of the bi-encoder. The vectors of the representation live in the space of the types."""
 
     kind: Literal["bi-encoder"]
@@ -114,7 +114,7 @@ class Comparison(nn.Module):
         return (items @ types.T) * (self.log_scale.exp() / norms.clamp_min(1e-12))
 
 
-class BiEncoder(nn.Module):
+class BiEncoder(Part):
     """Compares span vectors, and the words at their ends, with type vectors."""
 
     def __init__(
@@ -145,7 +145,7 @@ class BiEncoder(nn.Module):
         self._remembered: dict[str, Tensor] | None = None
 
     @property
-    def terms(self) -> set[str]:
+    def terms(self) -> Set[str]:
         """Names of the loss terms."""
         return set(self.compare)
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Literal
 
 import torch
 from pydantic import Field, PositiveInt
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from spanwright.batches.batch import Batch
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.mlp import RARE, mlp, start_at
+from spanwright.parts.part import Part, PartSettings
 from spanwright.parts.spans.classes import OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.strict import Strict
 
 
-class SigmoidSettings(Strict):
+class SigmoidSettings(PartSettings):
     """Settings of the sigmoid scorer."""
 
     kind: Literal["sigmoid"]
@@ -33,7 +33,7 @@ class SigmoidSettings(Strict):
     """What probabilities of entities exceed: one half, or a number per type, set whenever dev is scored."""
 
 
-class Sigmoid(nn.Module):
+class Sigmoid(Part):
     """An MLP with one probability per type."""
 
     tuned: Tensor | None
@@ -50,7 +50,7 @@ class Sigmoid(nn.Module):
         self.register_buffer("tuned", torch.full((types,), 0.5) if settings.threshold == "tuned" else None)
 
     @property
-    def terms(self) -> set[str]:
+    def terms(self) -> Set[str]:
         """Names of the loss terms."""
         return {"spans"}
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Literal
 
 from pydantic import Field
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from spanwright.batches.batch import Batch
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.mlp import RARE, mlp, start_at
+from spanwright.parts.part import Part, PartSettings
 from spanwright.parts.spans.classes import Classes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.scorers.smoothing import smoothed_targets
-from spanwright.strict import Strict
 
 
-class SoftmaxSettings(Strict):
+class SoftmaxSettings(PartSettings):
     """Settings of the softmax scorer."""
 
     kind: Literal["softmax"] = "softmax"
@@ -35,7 +35,7 @@ class SoftmaxSettings(Strict):
     """How far those spans may be: words between first words, plus words between last words."""
 
 
-class Softmax(nn.Module):
+class Softmax(Part):
     """An MLP with one class per type and one for no entity.
 
     Several corpora share all but its last layer, of which each has the rows of its own classes.
@@ -50,7 +50,7 @@ class Softmax(nn.Module):
         start_at(self.layers, self.classes.none, RARE)
 
     @property
-    def terms(self) -> set[str]:
+    def terms(self) -> Set[str]:
         """Names of the loss terms."""
         return {"spans"}
 

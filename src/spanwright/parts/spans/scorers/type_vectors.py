@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.parts.encoder.backbone import longest_input
+from spanwright.parts.part import Part, Role
 
 TEST_PROTOTYPES = 3
 """Instances of each type whose states are averaged at inference (BINDER, section 4)."""
@@ -33,8 +35,10 @@ class TypeTexts:
     """(texts,): the piece whose state stands for the text."""
 
 
-class TextReader(nn.Module):
+class TextReader(Part):
     """Reads texts with a backbone: its own copy, or the one of the text encoder."""
+
+    role: ClassVar[Role | None] = "encoder"
 
     def __init__(self, backbone: nn.Module, *, shared: bool) -> None:
         super().__init__()

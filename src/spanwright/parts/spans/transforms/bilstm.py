@@ -12,11 +12,11 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from spanwright.batches.batch import Spans
 from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.layers.packing import pad, word_mask
+from spanwright.parts.part import Part, PartSettings
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.strict import Strict
 
 
-class BiLstmSettings(Strict):
+class BiLstmSettings(PartSettings):
     """Settings of the BiLSTM over spans."""
 
     kind: Literal["bilstm"]
@@ -26,7 +26,7 @@ class BiLstmSettings(Strict):
     """Dropout on what the BiLSTM reads."""
 
 
-class BiLstm(nn.Module):
+class BiLstm(Part):
     """Lets the spans of one width in a window see each other, from the first to the last and back.
 
     Spans of one word have a BiLSTM of their own; all other widths share one.

@@ -10,6 +10,7 @@ tells about its span. Outside training the mean stands for the span. The design 
 from __future__ import annotations
 
 import math
+from collections.abc import Set
 from typing import Any, Literal
 
 import torch
@@ -19,8 +20,12 @@ from torch.nn import functional
 
 from spanwright.batches.batch import Spans
 from spanwright.parts.layers.mlp import hidden_layers
+from spanwright.parts.part import Part, PartSettings
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.strict import Strict
+from spanwright.schedules import LinearSchedule, Weight
+
+COMPRESSION = "compression"
+"""The loss term: the mean divergence of the candidates."""
 
 _SMALLEST = 1e-8
 """Standard deviations below it count as this large in a divergence, which would be infinite without."""
@@ -29,7 +34,7 @@ _FIRST_DEVIATION = -3.0
 """What softplus makes the first standard deviations from: about 0.05."""
 
 
-class BottleneckSettings(Strict):
+class BottleneckSettings(PartSettings):
     """Settings of the information bottleneck."""
 
     kind: Literal["bottleneck"]
@@ -42,8 +47,12 @@ class BottleneckSettings(Strict):
     samples: NonNegativeInt = 5
     """Vectors drawn for each span in training; with 0 the mean stands for the span there, too."""
 
+    def usual_weights(self) -> dict[str, Weight]:
+        """Joint-IB's beta, as in its recipe, which rises over the whole run."""
+        return {COMPRESSION: LinearSchedule(kind="linear", start=0.0, end=5e-4)}
 
-class Bottleneck(nn.Module):
+
+class Bottleneck(Part):
     """Distributions of spans: their means and, in training, vectors drawn from them and their divergences."""
 
     prior_mean: Tensor
@@ -65,6 +74,11 @@ class Bottleneck(nn.Module):
             self.prior_mean = nn.Parameter(torch.zeros(settings.size))
             # Passes through softplus as the deviations of spans do.
             self.prior_deviation = nn.Parameter(torch.full((settings.size,), math.log(math.e - 1)))
+
+    @property
+    def terms(self) -> Set[str]:
+        """Names of the loss terms."""
+        return {COMPRESSION}
 
     def forward(self, vectors: SpanVectors, spans: Spans) -> SpanVectors:
         """The means of spans, (spans, size), and of anchors; in training with samples and divergences."""

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from spanwright.batches.batch import Spans
 from spanwright.parts.layers.dropout import QuickDropout
+from spanwright.parts.part import Part, PartSettings
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.strict import Strict
 
 
-class FeedForwardSettings(Strict):
+class FeedForwardSettings(PartSettings):
     """Settings of the feed-forward layer."""
 
     kind: Literal["feed-forward"]
@@ -29,7 +29,7 @@ class FeedForwardSettings(Strict):
     """Dropout behind the activation."""
 
 
-class FeedForward(nn.Module):
+class FeedForward(Part):
     """`dropout(relu(W dropout([vector; width]) + b))`."""
 
     def __init__(self, settings: FeedForwardSettings, *, vector_size: int, width_limit: int) -> None:

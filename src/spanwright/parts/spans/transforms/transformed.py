@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from torch import Tensor, nn
 
 from spanwright.batches.batch import Spans
 from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.part import Part
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.span_transformer import SpanTransformer
 from spanwright.parts.spans.representations.vectors import SpanVectors
@@ -18,7 +19,7 @@ from spanwright.parts.spans.transforms.feed_forward import FeedForward
 Transform = BiLstm | FeedForward | Bottleneck
 
 
-class Transformed(nn.Module):
+class Transformed(Part):
     """Is a representation itself: what comes out are the vectors that scorers judge."""
 
     def __init__(self, representation: Composed | SpanTransformer, transforms: Sequence[Transform]) -> None:
@@ -36,9 +37,9 @@ class Transformed(nn.Module):
         return vectors
 
     @property
-    def compresses(self) -> bool:
-        """Whether vectors come with a divergence in training."""
-        return isinstance(self.transforms[-1], Bottleneck)
+    def terms(self) -> Set[str]:
+        """Names of the loss terms of all transforms."""
+        return {term for part in self.transforms if isinstance(part, Part) for term in part.terms}
 
     def evidence(self, states: WordStates, spans: Spans) -> Tensor:
         """(spans, evidence size): what the representation sees of some spans, before all transforms."""

@@ -1,0 +1,68 @@
+"""What a part says about itself: its loss terms with their usual weights, and how its weights learn.
+
+The objective and the optimiser only add up what parts say. Unless a part says more, it adds no loss term,
+and its weights, which start from nothing, learn at the rate of the head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import ClassVar, Literal, get_args
+
+from torch import nn
+
+from spanwright.schedules import Weight
+from spanwright.strict import Strict
+
+Role = Literal["encoder", "head", "auxiliary", "condition"]
+"""What weights learn as; each role has a learning rate of its own."""
+Roles = dict[str, list[tuple[str, nn.Parameter]]]
+"""Parameters with their names, by role."""
+
+
+class PartSettings(Strict):
+    """Settings of a part, and what is usual for it unless a recipe says otherwise."""
+
+    def usual_weights(self) -> dict[str, Weight]:
+        """The weights of its loss terms; those not named weigh 1."""
+        return {}
+
+    def usual_shares(self) -> dict[str, float]:
+        """The loss terms that have a share of the loss beside the spans, whose terms have the rest."""
+        return {}
+
+    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
+        """The learning rates of its roles, from those that suit pretrained weights and such that are new."""
+        return {"head": fresh}
+
+
+class Part(nn.Module):
+    """A module that may add loss terms, and may say what the weights in it learn as."""
+
+    role: ClassVar[Role | None] = None
+    """The role of its weights; None leaves it to the part around it."""
+
+    @property
+    def terms(self) -> Set[str]:
+        """Names of the loss terms that it adds."""
+        return frozenset()
+
+
+def roles_of(network: nn.Module) -> Roles:
+    """The parameters that learn, by role: the nearest part around each that names a role decides."""
+    groups: Roles = {role: [] for role in get_args(Role)}
+    for name, parameter in network.named_parameters():
+        if parameter.requires_grad:
+            groups[_role_of(network, name)].append((name, parameter))
+    return {role: named for role, named in groups.items() if named}
+
+
+def _role_of(network: nn.Module, name: str) -> Role:
+    role: Role = "head"
+    module = network
+    # The first name, which is empty, is that of the network itself.
+    for child in ("", *name.split(".")[:-1]):
+        module = module.get_submodule(child)
+        if isinstance(module, Part) and module.role is not None:
+            role = module.role
+    return role

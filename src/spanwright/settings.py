@@ -24,6 +24,7 @@ from spanwright.parts.spans.pruning import PruningSettings
 from spanwright.parts.spans.representations.composed import ComposedSettings
 from spanwright.parts.spans.representations.span_transformer import SpanTransformerSettings
 from spanwright.parts.spans.scorers.bi_encoder import BiEncoderSettings
+from spanwright.parts.spans.scorers.scorer import ScorerSettings
 from spanwright.parts.spans.scorers.sigmoid import SigmoidSettings
 from spanwright.parts.spans.scorers.softmax import SoftmaxSettings
 from spanwright.parts.spans.transforms.bilstm import BiLstmSettings
@@ -100,7 +101,7 @@ class LabelSettings(Strict):
     """A TOML or JSON file with a text per type, or the name of a shipped one; else names in words."""
 
 
-class NoScorer(PartSettings):
+class NoScorer(ScorerSettings):
     """No spans are scored: the tagger is the model."""
 
     kind: Literal["none"]

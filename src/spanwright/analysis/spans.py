@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import nn
 
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Batch, Spans
@@ -19,9 +18,6 @@ from spanwright.errors import InputError
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.model import SpanHead
 from spanwright.parts.spans.classes import OwnTypes
-from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, Comparisons
-from spanwright.parts.spans.scorers.sigmoid import Sigmoid
-from spanwright.parts.spans.scorers.softmax import Softmax
 from spanwright.parts.spans.transforms.transformed import Transformed
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
@@ -34,8 +30,6 @@ NONE = -1
 NO_ENTITY = "no entity"
 NEAR = 5
 """Words that a neighbour of an entity may be away from it."""
-_CERTAIN = 1e-7
-"""A threshold this near to 0 or 1 counts as this far from it, as its logit would be infinite."""
 _CHUNK = 16
 """Documents that are looked at together; the search ends behind the chunk that brings enough entities."""
 
@@ -197,7 +191,7 @@ class _Collector:
         )
 
 
-def _span_head(model: TrainedModel) -> SpanHead:
+def _span_head(model: TrainedModel) -> SpanHead[Any]:
     if model.network.spans is None:
         raise InputError(
             "the model has no span vectors to look at: it only tags words (scorer.kind is 'none', as in the "
@@ -207,22 +201,13 @@ def _span_head(model: TrainedModel) -> SpanHead:
 
 
 def _vectors_and_scores(
-    head: SpanHead, states: WordStates, batch: Batch
+    head: SpanHead[Any], states: WordStates, batch: Batch
 ) -> tuple[Floats, Floats, Floats | None]:
     """(spans, size), (spans, types) and, with a bi-encoder, (windows, types): vectors, scores, thresholds."""
     vectors = head.representation(states, batch.spans)
-    scores = head.scorer(vectors, states, batch)
-    if isinstance(scores, Comparisons):
-        compared = scores.spans
-        return _array(vectors.spans), _array(compared.similarity), _array(compared.threshold)
-    if isinstance(head.scorer, Sigmoid):
-        tuned = head.scorer.tuned
-        limits = 0.0 if tuned is None else tuned.logit(eps=_CERTAIN)
-        return _array(vectors.spans), _array(scores - limits), None
-    assert isinstance(head.scorer, Softmax)
-    classes = head.scorer.classes
-    none = scores.gather(1, classes.none_of_spans(batch)[:, None])
-    return _array(vectors.spans), _array((scores - none)[:, classes.of_type]), None
+    found = head.scorer.span_scores(head.scorer(vectors, states, batch), batch)
+    thresholds = None if found.threshold is None else _array(found.threshold)
+    return _array(vectors.spans), _array(found.score), thresholds
 
 
 def _near_pairs(spans: Spans, vectors: Floats, span: int) -> npt.NDArray[np.float32]:
@@ -242,17 +227,11 @@ def _near_pairs(spans: Spans, vectors: Floats, span: int) -> npt.NDArray[np.floa
 @torch.inference_mode()
 def templates(model: TrainedModel) -> tuple[tuple[str, ...], Floats]:
     """Class names and (classes, size): the rows of the last layer, or the type vectors of a bi-encoder."""
-    scorer, labels = _span_head(model).scorer, model.labels
-    if isinstance(scorer, BiEncoder):
-        return labels.names, _array(scorer.type_projections["spans"](scorer.source()))
-    last = scorer.layers[-1]
-    assert isinstance(last, nn.Linear)
-    if isinstance(scorer, Sigmoid):
-        return labels.names, _array(last.weight)
-    several = scorer.classes.several
+    found, labels = _span_head(model).scorer.templates(), model.labels
+    several = int((found.type < 0).sum()) > 1
     none = iter([f"{NO_ENTITY} of {corpus}" for corpus in labels.corpora] if several else [NO_ENTITY])
-    types = scorer.classes.type_of.tolist()
-    return tuple(labels.names[type_] if type_ >= 0 else next(none) for type_ in types), _array(last.weight)
+    names = (labels.names[type_] if type_ >= 0 else next(none) for type_ in found.type.tolist())
+    return tuple(names), _array(found.vector)
 
 
 def unit_vectors(vectors: Floats) -> Floats:

@@ -121,7 +121,7 @@ class Plan(Strict):
         said = together.changes if together is not None else []
         changes = [*said, *self.changes, *own.changes, *self.changes_for.get(recipe, ())]
         settings = load_settings(recipe, changes, encoder=self.encoder)
-        if own.descriptions is None or not _reads_descriptions(settings):
+        if own.descriptions is None or not settings.scorer.reads_descriptions:
             return settings
         return load_settings(recipe, changes, encoder=self.encoder, descriptions=own.descriptions)
 
@@ -141,7 +141,7 @@ def make_plan(values: Mapping[str, Any], where: str) -> Plan:
         raise InputError(f"{where}: {reasons(error, Plan)}") from None
     for name, corpus in plan.corpora.items():
         settings = [plan.settings(recipe, name) for recipe in plan.recipes]
-        if corpus.descriptions is not None and not any(map(_reads_descriptions, settings)):
+        if corpus.descriptions is not None and not any(each.scorer.reads_descriptions for each in settings):
             raise SettingsError(
                 f"{where}: descriptions are given for the corpus {name!r}, but none of the recipes "
                 f"reads any; binder does"
@@ -152,8 +152,3 @@ def make_plan(values: Mapping[str, Any], where: str) -> Plan:
 def folder_name(recipe: str) -> str:
     """The name of a recipe's folder: `bundling-crf` for `bundling/crf`, `mine` for `recipes/mine.toml`."""
     return Path(recipe).stem if recipe.endswith(".toml") else recipe.replace("/", "-")
-
-
-def _reads_descriptions(settings: Settings) -> bool:
-    scorer = settings.scorer
-    return scorer.kind == "bi-encoder" and scorer.types in ("guidelines", "keywords")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -13,12 +14,13 @@ from spanwright.parts.beside.conditional import Conditioned, Cvae, shared_rows
 from spanwright.parts.beside.tagger import WordTagger
 from spanwright.parts.beside.writer.auto_encoders import SpanVae
 from spanwright.parts.encoder.encoder import Encoder
-from spanwright.parts.model import Representation, Scorer, SpanHead, SpanModel
+from spanwright.parts.model import Representation, SpanHead, SpanModel
 from spanwright.parts.spans.pruning import Pruner
 from spanwright.parts.spans.representations.blocks import checked_depth
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.span_transformer import SpanTransformer
 from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, BiEncoderSettings, TypeSource
+from spanwright.parts.spans.scorers.scorer import Scorer
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.parts.spans.scorers.softmax import Softmax
 from spanwright.parts.spans.scorers.type_vectors import (
@@ -103,7 +105,9 @@ def _transform(settings: TransformSettings, size: int, width_limit: int) -> Tran
             return Bottleneck(settings, vector_size=size)
 
 
-def _span_head(settings: Settings, encoder: Encoder, labels: LabelSpace, pieces: PieceEncoder) -> SpanHead:
+def _span_head(
+    settings: Settings, encoder: Encoder, labels: LabelSpace, pieces: PieceEncoder
+) -> SpanHead[Any]:
     representation, pruning = _representation(settings, encoder), settings.candidates.pruning
     limit = resolved_width_limit(settings)
     return SpanHead(
@@ -131,7 +135,7 @@ def _conditioned(settings: Settings, vector_size: int, labels: LabelSpace) -> Co
 
 def _scorer(
     settings: Settings, vector_size: int, encoder: Encoder, labels: LabelSpace, pieces: PieceEncoder
-) -> Scorer:
+) -> Scorer[Any]:
     if settings.scorer.kind == "softmax":
         return Softmax(settings.scorer, vector_size=vector_size, sizes=labels.sizes)
     if settings.scorer.kind == "sigmoid":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Set
-from typing import Any, Literal
+from typing import Any, Generic, Literal
 
 import torch
 from torch import Tensor
@@ -19,25 +19,22 @@ from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.pruning import PRUNING, Pruner
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.span_transformer import SpanTransformer
-from spanwright.parts.spans.scorers.bi_encoder import BiEncoder
-from spanwright.parts.spans.scorers.sigmoid import Sigmoid
-from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.parts.spans.scorers.scorer import Scorer, Scores
 from spanwright.parts.spans.transforms.bottleneck import COMPRESSION
 from spanwright.parts.spans.transforms.transformed import Transformed
 
 Representation = Composed | SpanTransformer | Transformed
-Scorer = Softmax | Sigmoid | BiEncoder
 Output = Literal["spans", "tags"]
 
 
-class SpanHead(Part):
+class SpanHead(Part, Generic[Scores]):
     """Span vectors and their scores; of a part of the candidates, if there is a pruner."""
 
     def __init__(
         self,
         *,
         representation: Representation,
-        scorer: Scorer,
+        scorer: Scorer[Scores],
         pruner: Pruner | None = None,
         near: int = 0,
         conditioned: Conditioned | None = None,
@@ -55,9 +52,10 @@ class SpanHead(Part):
         """Names of the loss terms."""
         return _terms(self.representation, self.scorer, self.pruner, self.conditioned)
 
-    def forward(self, states: WordStates, batch: Batch) -> Any:
+    def forward(self, states: WordStates, batch: Batch) -> Scores:
         """Scores of the candidate spans, in the form of the scorer."""
-        return self.scorer(self.representation(states, batch.spans), states, batch)
+        scores: Scores = self.scorer(self.representation(states, batch.spans), states, batch)
+        return scores
 
     def losses(self, states: WordStates, batch: Batch, terms: Collection[str]) -> dict[str, Tensor]:
         """The loss terms by name; those of auxiliaries only where asked for."""
@@ -76,7 +74,7 @@ class SpanHead(Part):
         ]
         return losses | {name: _mean([sample[name] for sample in scored]) for name in scored[0]}
 
-    def unconditioned(self) -> SpanHead:
+    def unconditioned(self) -> SpanHead[Scores]:
         """This head, with the same weights, without a conditional auto-encoder."""
         return SpanHead(
             representation=self.representation, scorer=self.scorer, pruner=self.pruner, near=self.near
@@ -109,7 +107,7 @@ class SpanModel(Part):
         self,
         *,
         encoder: Encoder,
-        spans: SpanHead | None,
+        spans: SpanHead[Any] | None,
         tagger: WordTagger | None,
         output: Output,
         writer: SpanVae | None = None,

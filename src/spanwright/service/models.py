@@ -30,8 +30,7 @@ class ServedModel:
     @property
     def reads_descriptions(self) -> bool:
         """Whether requests may bring types of their own."""
-        scorer = self.tagger.model.settings.scorer
-        return scorer.kind == "bi-encoder" and scorer.types in ("guidelines", "keywords")
+        return self.tagger.model.settings.scorer.reads_descriptions
 
     def about(self, *, default: bool) -> ModelAnswer:
         """What a client can ask of it."""

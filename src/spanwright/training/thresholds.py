@@ -9,29 +9,23 @@ from torch import Tensor
 
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Batch
-from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, Comparisons
-from spanwright.parts.spans.scorers.sigmoid import Sigmoid
+from spanwright.parts.spans.classes import OwnTypes
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 from spanwright.training.data import prepare_split
 
 _BINS = 8192
 """Scores are counted in bins, so that memory does not grow with the dev split."""
-_LOGIT_LIMIT = 18.0
-"""Where the probability of a logit, in single precision, is 1: no span exceeds it."""
 
 
 def tune_thresholds(model: TrainedModel, dev: Iterable[Document]) -> None:
     """Set the thresholds of a scorer that asks for tuned ones; other models are left alone."""
-    scorer = model.network.spans.scorer if model.network.spans is not None else None
-    if isinstance(scorer, BiEncoder) and scorer.settings.threshold == "tuned":
-        comparison = scorer.comparisons["spans"]
-        assert comparison.tuned is not None
-        limit = float(comparison.log_scale.detach().exp())
-        comparison.tuned.copy_(_best(model, dev, limit))
-    elif isinstance(scorer, Sigmoid) and scorer.tuned is not None:
-        # Counted as logits: most probabilities crowd near 0, where bins of probabilities could not part them.
-        scorer.tuned.copy_(_best(model, dev, _LOGIT_LIMIT).sigmoid())
+    if model.network.spans is None:
+        return
+    scorer = model.network.spans.scorer
+    limit = scorer.limit_range
+    if limit is not None:
+        scorer.set_limits(_best(model, dev, limit))
 
 
 def _best(model: TrainedModel, dev: Iterable[Document], limit: float) -> Tensor:
@@ -72,31 +66,22 @@ def _histograms(model: TrainedModel, dev: Sequence[Document], limit: float) -> t
     """(types, bins) twice: scores of golds and of all other pairs of span and type."""
     split = prepare_split(dev, model.pieces, model.plan, model.labels)
     golds = torch.zeros(len(model.labels), _BINS, dtype=torch.float64)
-    everything = torch.zeros_like(golds)
+    everything, own_types = torch.zeros_like(golds), OwnTypes(model.labels.sizes)
     for batch in Tagger(model).batches(split.documents, split.golds):
         bins = ((_scores(model, batch) + limit) * (_BINS / (2 * limit))).long().clamp(0, _BINS - 1)
         gold_bins = bins[batch.golds.span, batch.golds.type]
         golds.index_put_((batch.golds.type, gold_bins), torch.ones(()).double(), accumulate=True)
-        own = _own_types(model, batch)
+        own = own_types.of_windows(batch)
         for type_, column in enumerate(bins.unbind(1)):
             # Spans of other corpora are no answers for a type, neither right nor wrong.
-            judged = column if own is None else column[own[:, type_]]
+            judged = column if own is None else column[own[batch.spans.window, type_]]
             everything[type_] += torch.bincount(judged, minlength=_BINS)
     return golds, everything - golds
 
 
-def _own_types(model: TrainedModel, batch: Batch) -> Tensor | None:
-    """(spans, types): True at the types of each candidate's corpus; None where all have the same types."""
-    scorer = model.network.spans.scorer if model.network.spans is not None else None
-    assert isinstance(scorer, BiEncoder | Sigmoid)
-    own = scorer.own.of_windows(batch.to(model.network.device))
-    return None if own is None else own.cpu()[batch.spans.window]
-
-
 def _scores(model: TrainedModel, batch: Batch) -> Tensor:
-    """(spans, types): how similar the candidates of a batch are to the types, or their logits."""
+    """(spans, types): what the limits of types are compared with, of the candidates of a batch."""
     network = model.network
     assert network.spans is not None
     batch = batch.to(network.device)
-    scores: Comparisons | Tensor = network.spans(network.encoder(batch), batch)
-    return (scores.spans.similarity if isinstance(scores, Comparisons) else scores).cpu()
+    return network.spans.scorer.limited(network.spans(network.encoder(batch), batch)).cpu()

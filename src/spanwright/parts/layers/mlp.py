@@ -22,10 +22,15 @@ def mlp(sizes: Sequence[int], *, dropout: float) -> nn.Sequential:
 
 def start_at(layers: nn.Sequential, index: Tensor | slice, logit: float) -> None:
     """Let the outputs at an index of the last Linear begin near a logit."""
+    with torch.no_grad():
+        last_layer(layers).bias[index] = logit
+
+
+def last_layer(layers: nn.Sequential) -> nn.Linear:
+    """The Linear of an MLP that makes its outputs."""
     last = layers[-1]
     assert isinstance(last, nn.Linear)
-    with torch.no_grad():
-        last.bias[index] = logit
+    return last
 
 
 def hidden_layers(sizes: Sequence[int], *, dropout: float = 0.0) -> list[nn.Module]:

@@ -21,17 +21,17 @@ from torch.nn import functional
 from spanwright.batches.batch import Batch
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
-from spanwright.parts.part import Part, PartSettings
 from spanwright.parts.spans.classes import NEVER, OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import EndTerm, SpanVectors
 from spanwright.parts.spans.scorers.contrast import Items, contrast
+from spanwright.parts.spans.scorers.scorer import Scorer, ScorerSettings, SpanScores, Templates
 from spanwright.parts.spans.scorers.type_vectors import AtomicTypes, DescribedTypes, PrototypeTypes
 
 TypeSource = DescribedTypes | PrototypeTypes | AtomicTypes
 
 
-class BiEncoderSettings(PartSettings):
+class BiEncoderSettings(ScorerSettings):
     """Settings of the bi-encoder. The vectors of the representation live in the space of the types."""
 
     kind: Literal["bi-encoder"]
@@ -53,6 +53,11 @@ class BiEncoderSettings(PartSettings):
     """Dropout on projected words and types."""
     entity_share: float = Field(default=0.5, ge=0, le=1)
     """Share of the entity loss in each term; the threshold loss has the rest."""
+
+    @property
+    def reads_descriptions(self) -> bool:
+        """Whether types are given by descriptions, so that the model can meet new ones."""
+        return self.types in ("guidelines", "keywords")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,7 @@ class Comparison(nn.Module):
         return (items @ types.T) * (self.log_scale.exp() / norms.clamp_min(1e-12))
 
 
-class BiEncoder(Part):
+class BiEncoder(Scorer[Comparisons]):
     """Compares span vectors, and the words at their ends, with type vectors."""
 
     def __init__(
@@ -262,6 +267,31 @@ class BiEncoder(Part):
             # BINDER ranks by raw similarity (algorithm 1), which is comparable across windows.
             rank=scores.spans.similarity[span, type_],
         )
+
+    def span_scores(self, scores: Comparisons, batch: Batch) -> SpanScores:
+        """The similarity of each span to each type, and the thresholds of windows."""
+        return SpanScores(scores.spans.similarity, scores.spans.threshold)
+
+    def templates(self) -> Templates:
+        """The vectors of the types that spans are compared with."""
+        vectors: Tensor = self.type_projections["spans"](self.source())
+        return Templates(vectors, torch.arange(len(vectors)))
+
+    @property
+    def limit_range(self) -> float | None:
+        """No similarity is larger than its scale."""
+        spans = self.comparisons["spans"]
+        return None if spans.tuned is None else float(spans.log_scale.detach().exp())
+
+    def limited(self, scores: Comparisons) -> Tensor:
+        """(spans, types): the similarities of spans."""
+        return scores.spans.similarity
+
+    def set_limits(self, limits: Tensor) -> None:
+        """Set the thresholds of spans, (types,)."""
+        tuned = self.comparisons["spans"].tuned
+        assert tuned is not None  # else there is no range to set them in
+        tuned.copy_(limits)
 
 
 def _extended(thresholds: Tensor, types: int) -> Tensor:

@@ -12,14 +12,19 @@ from torch.nn import functional
 
 from spanwright.batches.batch import Batch
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.layers.mlp import RARE, mlp, start_at
-from spanwright.parts.part import Part, PartSettings
+from spanwright.parts.layers.mlp import RARE, last_layer, mlp, start_at
 from spanwright.parts.spans.classes import OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.scorers.scorer import Scorer, ScorerSettings, SpanScores, Templates
+
+_CERTAIN = 1e-7
+"""A threshold this near to 0 or 1 counts as this far from it, as its logit would be infinite."""
+_LOGIT_LIMIT = 18.0
+"""Where the probability of a logit, in single precision, is 1: no span exceeds it."""
 
 
-class SigmoidSettings(PartSettings):
+class SigmoidSettings(ScorerSettings):
     """Settings of the sigmoid scorer."""
 
     kind: Literal["sigmoid"]
@@ -33,7 +38,7 @@ class SigmoidSettings(PartSettings):
     """What probabilities of entities exceed: one half, or a number per type, set whenever dev is scored."""
 
 
-class Sigmoid(Part):
+class Sigmoid(Scorer[Tensor]):
     """An MLP with one probability per type."""
 
     tuned: Tensor | None
@@ -92,3 +97,27 @@ class Sigmoid(Part):
         span, type_ = (found if own is None else found & own).nonzero().unbind(1)
         confidence = logits[span, type_].sigmoid()
         return Predictions.of(batch.spans.take(span), type=type_, confidence=confidence, rank=confidence)
+
+    def span_scores(self, logits: Tensor, batch: Batch) -> SpanScores:
+        """The logit of each type above that of its threshold."""
+        threshold = 0.0 if self.tuned is None else self.tuned.logit(eps=_CERTAIN)
+        return SpanScores(logits - threshold, None)
+
+    def templates(self) -> Templates:
+        """The rows of the last layer, one for each type."""
+        weight = last_layer(self.layers).weight
+        return Templates(weight, torch.arange(len(weight)))
+
+    @property
+    def limit_range(self) -> float | None:
+        """Limits are logits: most probabilities crowd near 0, where steps of them could not part them."""
+        return None if self.tuned is None else _LOGIT_LIMIT
+
+    def limited(self, logits: Tensor) -> Tensor:
+        """(spans, types): the logits."""
+        return logits
+
+    def set_limits(self, limits: Tensor) -> None:
+        """Set the thresholds (types,), given as logits."""
+        assert self.tuned is not None  # else there is no range to set them in
+        self.tuned.copy_(limits.sigmoid())

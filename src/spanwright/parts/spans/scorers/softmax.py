@@ -11,15 +11,15 @@ from torch.nn import functional
 
 from spanwright.batches.batch import Batch
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.layers.mlp import RARE, mlp, start_at
-from spanwright.parts.part import Part, PartSettings
+from spanwright.parts.layers.mlp import RARE, last_layer, mlp, start_at
 from spanwright.parts.spans.classes import Classes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.scorers.scorer import Scorer, ScorerSettings, SpanScores, Templates
 from spanwright.parts.spans.scorers.smoothing import smoothed_targets
 
 
-class SoftmaxSettings(PartSettings):
+class SoftmaxSettings(ScorerSettings):
     """Settings of the softmax scorer."""
 
     kind: Literal["softmax"] = "softmax"
@@ -35,7 +35,7 @@ class SoftmaxSettings(PartSettings):
     """How far those spans may be: words between first words, plus words between last words."""
 
 
-class Softmax(Part):
+class Softmax(Scorer[Tensor]):
     """An MLP with one class per type and one for no entity.
 
     Several corpora share all but its last layer, of which each has the rows of its own classes.
@@ -86,3 +86,12 @@ class Softmax(Part):
         confidence = probabilities.gather(1, best[found, None]).squeeze(1)
         spans = batch.spans.take(found)
         return Predictions.of(spans, type=types[found], confidence=confidence, rank=confidence)
+
+    def span_scores(self, logits: Tensor, batch: Batch) -> SpanScores:
+        """The logit of each type above that of no entity."""
+        none = logits.gather(1, self.classes.none_of_spans(batch)[:, None])
+        return SpanScores((logits - none)[:, self.classes.of_type], None)
+
+    def templates(self) -> Templates:
+        """The rows of the last layer, one for each class."""
+        return Templates(last_layer(self.layers).weight, self.classes.type_of)

@@ -37,7 +37,7 @@ def corpus(*arguments: object) -> Outcome:
 
 
 def put(folder: Path, documents: list[Document], format: str = "jsonl") -> Path:
-    """Write documents to a file or folder of a format, allowing losses."""
+    """Write documents to a file or folder of a format, leaving out what it cannot hold."""
     pytest.importorskip(EXTRAS.get(format, "spanwright"))
     path = target(folder, "source", format)
     write(documents, path, format=format, lossy=True)

@@ -26,27 +26,29 @@ def test_ids_texts_and_entities_survive_between_all_formats(tmp_path: Path, sour
     assert content(read(out).documents) == content(FLAT)
 
 
-LOSSES = {
+UNWRITABLE = {
     **dict.fromkeys(("jsonl", "brat", "bioc-xml", "bioc-json", "parquet"), ()),
     **dict.fromkeys(("pubtator", "genia-jsonl", "scierc", "genia-xml", "spacy"), (DISCONTINUOUS,)),
     **dict.fromkeys(("conll", "conll04"), (DISCONTINUOUS, INSIDE)),
 }
 
 
-@pytest.mark.parametrize("format", LOSSES)
-def test_losses_are_named_entity_by_entity_and_all_else_is_written(tmp_path: Path, format: str) -> None:
+@pytest.mark.parametrize("format", UNWRITABLE)
+def test_what_is_unwritable_is_named_entity_by_entity_and_all_else_is_written(
+    tmp_path: Path, format: str
+) -> None:
     pytest.importorskip(EXTRAS.get(format, "spanwright"))
     out = target(tmp_path, "target", format)
     result = corpus("convert", put(tmp_path, NESTED), "--out", out, "--to", format, "--list-losses")
-    *losses, summary = result.stdout.splitlines()
+    *unwritable, summary = result.stdout.splitlines()
     assert result.code == 0
-    assert len(losses) == len(LOSSES[format])
-    for line, entity in zip(losses, LOSSES[format], strict=True):
+    assert len(unwritable) == len(UNWRITABLE[format])
+    for line, entity in zip(unwritable, UNWRITABLE[format], strict=True):
         assert line.startswith("left out: ")
         assert entity in line
-    by_kind = f" ({len(losses)} entities)" if losses else ""
-    assert summary == f"{out}: 2 documents, 4 entities read; {len(losses)} losses{by_kind}"
-    assert sum(len(document.entities) for document in read(out).documents) == 4 - len(losses)
+    by_kind = f" ({len(unwritable)} entities)" if unwritable else ""
+    assert summary == f"{out}: 2 documents, 4 entities read; {len(unwritable)} losses{by_kind}"
+    assert sum(len(document.entities) for document in read(out).documents) == 4 - len(unwritable)
 
 
 @pytest.mark.parametrize("format", ["jsonl", "brat", "bioc-xml", "bioc-json"])
@@ -59,7 +61,7 @@ def test_nested_and_discontinuous_entities_survive_where_they_can(tmp_path: Path
 
 
 @pytest.mark.parametrize("format", ["pubtator", "conll", "conll04"])
-def test_a_loss_is_an_error_unless_allowed(tmp_path: Path, format: str) -> None:
+def test_what_is_unwritable_is_an_error_unless_allowed(tmp_path: Path, format: str) -> None:
     out = target(tmp_path, "target", format)
     result = corpus("convert", put(tmp_path, NESTED), "--out", out, "--to", format)
     assert (result.code, result.stdout) == (2, "")
@@ -68,7 +70,7 @@ def test_a_loss_is_an_error_unless_allowed(tmp_path: Path, format: str) -> None:
     assert not out.exists()
 
 
-def test_allowed_losses_are_counted_but_not_listed(tmp_path: Path) -> None:
+def test_what_may_be_left_out_is_counted_but_not_listed(tmp_path: Path) -> None:
     out = tmp_path / "out.conll"
     result = corpus("convert", put(tmp_path, NESTED), "--out", out, "--lossy")
     assert result.stdout == f"{out}: 2 documents, 4 entities read; 2 losses (2 entities)\n"

@@ -139,7 +139,7 @@ def test_a_shipped_map_is_applied_by_name(tmp_path: Path) -> None:
     assert read(out).documents[0].entities[0].type == "Gene"
 
 
-def test_what_the_output_format_cannot_express_is_an_error_unless_losses_are_allowed(tmp_path: Path) -> None:
+def test_what_the_output_format_cannot_express_is_an_error_unless_it_may_be_left_out(tmp_path: Path) -> None:
     nested = (Entity(0, 10, "FamilyName"), Entity(0, 3, "Gene"))
     write([Document("1", "p53 family", nested)], tmp_path / "nlm.jsonl")
     arguments = ("map", tmp_path / "nlm.jsonl", "--map", "cvae-ner", "--corpus", "NLMGene")

@@ -179,7 +179,7 @@ def test_any_format_can_be_written(texts: Path, drugs: Path, tmp_path: Path) -> 
     assert ("pain", "Disease") in found(tmp_path / "folder")
 
 
-def test_what_a_format_cannot_express_is_an_error_unless_losses_are_allowed(
+def test_what_a_format_cannot_express_is_an_error_unless_it_may_be_left_out(
     texts: Path, drugs: Path, tmp_path: Path
 ) -> None:
     arguments = ["--lexicon", drugs, "--lexicon", f"{drugs}:Other", "--ambiguous", "all"]

@@ -149,13 +149,13 @@ def as_genes(document: Document) -> Document:
 
 
 @given(corpus=several(documents(text=texts(), discontinuous=True).map(as_genes)))
-def test_what_is_not_read_again_was_named_as_a_loss(corpus: list[Document]) -> None:
+def test_what_is_not_read_again_was_named_as_unwritable(corpus: list[Document]) -> None:
     found, log = written(*corpus)
     for before, after in zip(corpus, found, strict=True):
-        losses = list(FORMAT.losses(before))
-        breaks = sum("line breaks" in loss for loss in losses)
+        unwritable = list(FORMAT.unwritable(before))
+        breaks = sum("line breaks" in line for line in unwritable)
         assert (before.text == after.text) is (breaks == 0)
-        assert len(before.entities) - len(after.entities) == len(losses) - breaks
+        assert len(before.entities) - len(after.entities) == len(unwritable) - breaks
         assert [each for each in before.entities if each in after.entities] == list(after.entities)
     assert log.problems == []
 
@@ -178,14 +178,14 @@ def sentence_documents(draw: st.DrawFn) -> Document:
 
 @given(document=sentence_documents())
 def test_genes_and_alternatives_survive(document: Document) -> None:
-    assert list(FORMAT.losses(document)) == []
+    assert list(FORMAT.unwritable(document)) == []
     found, log = written(document)
     assert found == [document]
     assert log.problems == []
 
 
 @pytest.mark.parametrize(
-    ("document", "loss"),
+    ("document", "line"),
     [
         (Document("a b", "x"), "the id 'a b' of a document"),
         (Document("1", "a\nb"), "the line breaks of document '1'"),
@@ -208,8 +208,8 @@ def test_genes_and_alternatives_survive(document: Document) -> None:
         ),
     ],
 )
-def test_what_the_format_cannot_express_is_a_loss(document: Document, loss: str) -> None:
-    assert list(FORMAT.losses(document)) == [loss]
+def test_what_the_format_cannot_express_is_unwritable(document: Document, line: str) -> None:
+    assert list(FORMAT.unwritable(document)) == [line]
     assert len(written(document)[0]) == 1
 
 

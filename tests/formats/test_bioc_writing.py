@@ -142,7 +142,7 @@ LEGAL_TEXTS = texts().map(lambda text: "".join(filter(is_legal, text)))
 @given(corpus=corpora(documents(text=LEGAL_TEXTS, discontinuous=True, concepts=True, related="anything")))
 def test_documents_survive_writing_and_reading(corpus: list[Document]) -> None:
     for format in (XML, JSON):
-        assert [loss for each in corpus for loss in format.losses(each)] == []
+        assert [line for each in corpus for line in format.unwritable(each)] == []
         found, log = read(format, write(format, *corpus))
         assert found == corpus
         assert log.problems == []
@@ -168,10 +168,10 @@ def in_order(each: Document) -> Document:
 
 
 @given(anything())
-def test_what_is_not_read_again_was_named_as_a_loss(one: Document) -> None:
+def test_what_is_not_read_again_was_named_as_unwritable(one: Document) -> None:
     for format in (XML, JSON):
         (found,), log = read(format, write(format, one))
-        assert (in_order(found) != in_order(one)) == bool(list(format.losses(one)))
+        assert (in_order(found) != in_order(one)) == bool(list(format.unwritable(one)))
         assert log.entities_rejected == 0
 
 
@@ -187,15 +187,15 @@ def test_lossy_writing_keeps_every_offset(one: Document) -> None:
 @BOTH
 def test_given_sentences_are_written_where_the_gaps_can_be(format: Format) -> None:
     given = Document("1", "One. Two.\n  Three.", sentences=((0, 4), (5, 9), (12, 18)))
-    assert list(format.losses(given)) == []
+    assert list(format.unwritable(given)) == []
     (found,), _ = read(format, write(format, given))
     assert (found.text, found.sentences) == (given.text, given.sentences)
     other = replace(given, text="One.\tTwo.\n  Three.")
-    assert ["the given sentences of document '1'" in loss for loss in format.losses(other)] == [True]
+    assert ["the given sentences of document '1'" in line for line in format.unwritable(other)] == [True]
 
 
 @pytest.mark.parametrize(
-    ("given", "loss"),
+    ("given", "line"),
     [
         (Document("1", "one\0"), "the control characters of document '1'"),
         (Document("", "one"), "the id ''"),
@@ -209,9 +209,9 @@ def test_given_sentences_are_written_where_the_gaps_can_be(format: Format) -> No
         (Document("1", "one", (Entity(0, 3, "D", concepts=("a|b",)),)), "the concepts ['a|b'] of 'D' 'one'"),
     ],
 )
-def test_what_cannot_be_written_is_named(given: Document, loss: str) -> None:
-    (found,) = XML.losses(given)
-    assert loss in found
+def test_what_cannot_be_written_is_named(given: Document, line: str) -> None:
+    (found,) = XML.unwritable(given)
+    assert line in found
     assert len(read(XML, write(XML, given))[0]) == 1
 
 
@@ -270,5 +270,5 @@ def test_whatever_stands_in_a_document_is_counted_and_can_be_written(
             [e.pieces for e in each.entities] for each in found
         ]
         for before, after in zip(found, again, strict=True):
-            # XML cannot hold control characters: then, and only then, a loss is named.
-            assert list(format.losses(before)) or after.entities == before.entities
+            # XML cannot hold control characters: then, and only then, something is named as unwritable.
+            assert list(format.unwritable(before)) or after.entities == before.entities

@@ -240,7 +240,7 @@ def test_notes_of_other_sources_do_not_disturb_the_writing(tmp_path: Path) -> No
 
 @given(corpus=corpora(documents(discontinuous=True, concepts=True, related="anything")))
 def test_documents_survive_writing_and_reading(corpus: list[Document]) -> None:
-    assert [loss for document in corpus for loss in FORMAT.losses(document)] == []
+    assert [line for document in corpus for line in FORMAT.unwritable(document)] == []
     with TemporaryDirectory() as folder:
         found, log = read(write(Path(folder), *corpus))
     assert contents(found) == contents(corpus)
@@ -257,7 +257,7 @@ def test_what_was_read_is_written_with_the_same_bytes(document: Document) -> Non
 
 
 @pytest.mark.parametrize(
-    ("document", "loss"),
+    ("document", "line"),
     [
         (Document("x" * 300, "one"), "the id 'xxx"),
         (Document("", "one"), "the id ''"),
@@ -271,9 +271,9 @@ def test_what_was_read_is_written_with_the_same_bytes(document: Document) -> Non
         (Document("1", "one", (Entity(0, 3, "D", concepts=("",)),)), "the concepts [''] of 'D' 'one'"),
     ],
 )
-def test_what_cannot_be_written_is_named(tmp_path: Path, document: Document, loss: str) -> None:
-    (found,) = FORMAT.losses(document)
-    assert loss in found
+def test_what_cannot_be_written_is_named(tmp_path: Path, document: Document, line: str) -> None:
+    (found,) = FORMAT.unwritable(document)
+    assert line in found
     assert len(read(write(tmp_path, document))[0]) == 1
 
 

@@ -203,7 +203,7 @@ def test_nested_documents_survive_writing_and_reading(
     corpus: list[Document], scheme: str, layers: int, end: str
 ) -> None:
     options = {"layers": str(layers), "scheme": scheme}
-    losses = [loss for document in corpus for loss in with_options(FORMAT, options).losses(document)]
+    unwritable = [line for document in corpus for line in with_options(FORMAT, options).unwritable(document)]
     found, log = read(FORMAT, written(corpus, **options).replace("\n", end))
     assert [(each.id, each.text, each.sentences) for each in found] == [
         (each.id, each.text, each.sentences) for each in corpus
@@ -214,8 +214,8 @@ def test_nested_documents_survive_writing_and_reading(
         assert set(after.entities) <= set(before.entities)
         lost += len(before.entities) - len(after.entities)
         assert deepest(after) <= layers
-    assert len(losses) == lost
-    assert layers < 3 or not losses, "three entities of a sentence need no more than three layers"
+    assert len(unwritable) == lost
+    assert layers < 3 or not unwritable, "three entities of a sentence need no more than three layers"
 
 
 def deepest(document: Document) -> int:
@@ -241,11 +241,11 @@ def test_entities_stand_in_layers_outermost_first() -> None:
     ]
 
 
-def test_what_does_not_fit_into_the_layers_is_a_loss() -> None:
+def test_what_does_not_fit_into_the_layers_is_unwritable() -> None:
     entities = [Entity(0, 9 - 2 * depth, f"T{depth}") for depth in range(5)]
     document = Document("1", "a b c d e", (*entities, entities[0]))
-    losses = list(with_options(FORMAT, {"layers": "4"}).losses(document))
-    assert losses == [
+    unwritable = list(with_options(FORMAT, {"layers": "4"}).unwritable(document))
+    assert unwritable == [
         "the entity 'T0' 'a b c d e' at [0, 9) of document '1', which overlaps a longer or equal one",
         "the entity 'T4' 'a' at [0, 1) of document '1', which overlaps 4 longer or equal ones",
     ]
@@ -255,16 +255,16 @@ def test_what_does_not_fit_into_the_layers_is_a_loss() -> None:
 def test_crossing_entities_need_no_more_layers_than_lie_over_one_word() -> None:
     chain = tuple(Entity(2 * first, 2 * first + 2 * length - 1, "X") for first, length in CROSSING)
     document = Document("1", "a b c d e f g h", chain)
-    assert list(with_options(FORMAT, {"layers": "2"}).losses(document)) == []
+    assert list(with_options(FORMAT, {"layers": "2"}).unwritable(document)) == []
     assert len(all_mentions(written([document], layers="2"))[0]) == len(chain)
 
 
 CROSSING = [(0, 2), (1, 4), (2, 1), (4, 3), (5, 3), (3, 1)]
 
 
-def test_without_marks_what_a_sentence_cannot_say_is_a_loss() -> None:
+def test_without_marks_what_a_sentence_cannot_say_is_unwritable() -> None:
     two = Document("1", "a\nb", (), ((0, 1), (2, 3)), ((0, 1), (2, 3)))
-    assert list(with_options(FORMAT, {"marks": "no"}).losses(two)) == [
+    assert list(with_options(FORMAT, {"marks": "no"}).unwritable(two)) == [
         "the id of document '1'",
         "that the 2 sentences of document '1' are one document",
     ]

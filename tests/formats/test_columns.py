@@ -263,7 +263,7 @@ def test_the_lines_of_problems_are_right_behind_any_sentence_borders() -> None:
 
 @given(corpus=corpora(token_documents(words=COLUMN_WORDS, most_sentences=3, nested=False)))
 def test_pretokenised_documents_survive_writing_and_reading(corpus: list[Document]) -> None:
-    assert [loss for document in corpus for loss in FORMAT.losses(document)] == []
+    assert [line for document in corpus for line in FORMAT.unwritable(document)] == []
     found, log = read(FORMAT, write(FORMAT, *corpus))
     assert found == corpus
     assert log.problems == []
@@ -293,14 +293,14 @@ def kept_by_columns(document: Document) -> tuple[list[str], list[tuple[str, ...]
 
 
 @given(document=documents(discontinuous=True))
-def test_what_is_not_read_again_was_named_as_a_loss(document: Document) -> None:
+def test_what_is_not_read_again_was_named_as_unwritable(document: Document) -> None:
     (found,), log = read(FORMAT, write(FORMAT, document))
-    if not list(FORMAT.losses(document)):
+    if not list(FORMAT.unwritable(document)):
         assert kept_by_columns(found) == kept_by_columns(document)
     assert found.id == document.id
     assert log.problems == []
     missing = len(document.entities) - len(found.entities)
-    assert missing == sum("entity" in loss for loss in FORMAT.losses(document))
+    assert missing == sum("entity" in line for line in FORMAT.unwritable(document))
 
 
 def test_a_document_without_words_survives() -> None:
@@ -315,7 +315,7 @@ def test_generated_ids_are_not_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "loss"),
+    ("document", "line"),
     [
         (
             Document("1", "a b c", (Entity(0, 5, "X"), Entity(2, 3, "Y"))),
@@ -353,8 +353,8 @@ def test_generated_ids_are_not_written() -> None:
         (Document("1\t2", "a"), "the id of document '1\\t2'"),
     ],
 )
-def test_what_a_column_file_cannot_express_is_a_loss(document: Document, loss: str) -> None:
-    assert list(FORMAT.losses(document)) == [loss]
+def test_what_a_column_file_cannot_express_is_unwritable(document: Document, line: str) -> None:
+    assert list(FORMAT.unwritable(document)) == [line]
     assert len(read(FORMAT, write(FORMAT, document))[0]) == 1
 
 
@@ -367,7 +367,7 @@ def test_lossy_writing_keeps_the_longest_of_overlapping_entities() -> None:
 
 def test_a_sentence_border_that_was_guessed_gives_way_to_an_entity() -> None:
     document = Document("1", "He has St. Anthony. Fire now", (Entity(7, 24, "Disease"),))
-    assert list(FORMAT.losses(document)) == []
+    assert list(FORMAT.unwritable(document)) == []
     assert len(all_mentions(write(FORMAT, document))) == 1
 
 
@@ -378,9 +378,9 @@ def test_writing_a_nested_entity_is_refused_unless_lossy(tmp_path: Path) -> None
         InputError, match=r"conll cannot express the entity 'Y' 'a' at \[0, 1\) of document '1'"
     ):
         files.write([document], path)
-    losses: list[str] = []
-    files.write([document], path, lossy=True, losses=losses)
-    assert len(losses) == 1
+    unwritable: list[str] = []
+    files.write([document], path, lossy=True, unwritable=unwritable)
+    assert len(unwritable) == 1
     assert path.exists()
 
 

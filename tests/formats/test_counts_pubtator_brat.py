@@ -140,7 +140,7 @@ def check_types(documents: list[Document], expected: Expected) -> None:
 def test_pubtator_corpora_survive_writing_and_reading(corpora: Path, tmp_path: Path, name: str) -> None:
     assert pubtator.FORMAT.serialise is not None
     documents = list(pubtator.FORMAT.read(corpora / name, ReadingLog()))
-    assert [loss for document in documents for loss in pubtator.FORMAT.losses(document)] == []
+    assert [line for document in documents for line in pubtator.FORMAT.unwritable(document)] == []
     copy = tmp_path / "copy.pubtator"
     copy.write_text("".join(pubtator.FORMAT.serialise(documents)), encoding="utf-8", newline="")
     assert list(pubtator.FORMAT.read(copy, ReadingLog())) == documents

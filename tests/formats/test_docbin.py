@@ -211,7 +211,7 @@ def full_documents(draw: st.DrawFn) -> Document:
 @settings(max_examples=40)
 @given(corpus=several(full_documents()))
 def test_documents_without_given_words_survive(corpus: list[Document]) -> None:
-    assert [loss for document in corpus for loss in FORMAT.losses(document)] == []
+    assert [line for document in corpus for line in FORMAT.unwritable(document)] == []
     found, log = written(*corpus)
     assert found == corpus
     assert log.problems == []
@@ -219,28 +219,28 @@ def test_documents_without_given_words_survive(corpus: list[Document]) -> None:
 
 @settings(max_examples=40)
 @given(corpus=several(token_documents(words=ANY_WORDS, most_sentences=3)))
-def test_documents_of_words_survive_or_their_losses_are_named(corpus: list[Document]) -> None:
+def test_documents_of_words_survive_or_what_is_unwritable_is_named(corpus: list[Document]) -> None:
     found, _ = written(*corpus)
     for before, after in zip(corpus, found, strict=True):
-        losses = " ".join(FORMAT.losses(before))
+        unwritable = " ".join(FORMAT.unwritable(before))
         assert (after.text, after.entities) == (before.text, before.entities)
-        assert (after.words == before.words) is ("given words" not in losses)
-        assert (after.sentences == before.sentences) is ("given sentences" not in losses)
+        assert (after.words == before.words) is ("given words" not in unwritable)
+        assert (after.sentences == before.sentences) is ("given sentences" not in unwritable)
 
 
-def test_ordinary_words_and_sentences_have_no_losses() -> None:
+def test_ordinary_words_and_sentences_have_nothing_unwritable() -> None:
     document = Document(
         "1",
         "p53 binds .\nIt works",
         words=((0, 3), (4, 9), (10, 11), (12, 14), (15, 20)),
         sentences=((0, 11), (12, 20)),
     )
-    assert list(FORMAT.losses(document)) == []
+    assert list(FORMAT.unwritable(document)) == []
     assert written(document)[0] == [document]
 
 
 @pytest.mark.parametrize(
-    ("document", "loss"),
+    ("document", "line"),
     [
         (
             Document("1", "abc", (Entity(1, 3, "X"),), words=((0, 3),)),
@@ -264,8 +264,8 @@ def test_ordinary_words_and_sentences_have_no_losses() -> None:
         ),
     ],
 )
-def test_what_the_format_cannot_express_is_a_loss(document: Document, loss: str) -> None:
-    assert list(FORMAT.losses(document)) == [loss]
+def test_what_the_format_cannot_express_is_unwritable(document: Document, line: str) -> None:
+    assert list(FORMAT.unwritable(document)) == [line]
     ((found,), _) = written(document)
     assert found.text == document.text
 

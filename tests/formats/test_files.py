@@ -201,17 +201,17 @@ def test_folders_on_the_way_are_made(tmp_path: Path) -> None:
     assert read(tmp_path / "new" / "folder" / "corpus.jsonl").documents == [GENE]
 
 
-def test_a_loss_is_an_error_that_names_the_entity_and_the_way_out(tmp_path: Path) -> None:
+def test_what_is_unwritable_is_an_error_that_names_the_entity_and_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r"^conll cannot express the entity 'Protein' 'p53' at \[0, 3\) .*--lossy"
     ):
         write([GENE, NESTED], tmp_path / "corpus.conll")
 
 
-def test_allowed_losses_are_listed_one_by_one(tmp_path: Path) -> None:
-    losses: list[str] = []
-    write([NESTED, GENE, NESTED], tmp_path / "corpus.conll", lossy=True, losses=losses)
-    assert ["'Protein' 'p53' at [0, 3) of document '3'" in loss for loss in losses] == [True, True]
+def test_what_may_be_left_out_is_listed_one_by_one(tmp_path: Path) -> None:
+    unwritable: list[str] = []
+    write([NESTED, GENE, NESTED], tmp_path / "corpus.conll", lossy=True, unwritable=unwritable)
+    assert ["'Protein' 'p53' at [0, 3) of document '3'" in line for line in unwritable] == [True, True]
     assert [len(document.entities) for document in read(tmp_path / "corpus.conll").documents] == [1, 1, 1]
 
 
@@ -232,7 +232,7 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path, name: str
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_loss_leaves_no_file(tmp_path: Path) -> None:
+def test_what_is_unwritable_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         write([GENE, NESTED], tmp_path / "corpus.conll")
     assert list(tmp_path.iterdir()) == []
@@ -286,12 +286,12 @@ def test_documents_are_written_to_a_stream_as_they_come() -> None:
     assert target.getvalue().count("\n") == 1
 
 
-def test_losses_to_a_stream_are_treated_as_those_to_a_file() -> None:
+def test_what_is_unwritable_is_treated_in_a_stream_as_in_a_file() -> None:
     with pytest.raises(InputError, match="conll cannot express"):
         write_stream([NESTED], io.StringIO(), named("conll"))
-    losses: list[str] = []
-    write_stream([NESTED], io.StringIO(), named("conll"), lossy=True, losses=losses)
-    assert len(losses) == 1
+    unwritable: list[str] = []
+    write_stream([NESTED], io.StringIO(), named("conll"), lossy=True, unwritable=unwritable)
+    assert len(unwritable) == 1
 
 
 @pytest.mark.parametrize("name", [*FOLDERS, *EXTRAS])

@@ -162,12 +162,12 @@ def order(document: Document) -> list[Any]:
 
 
 def is_nested(document: Document) -> bool:
-    return not any("crosses" in loss for loss in FORMAT.losses(document))
+    return not any("crosses" in line for line in FORMAT.unwritable(document))
 
 
 @given(corpus=several(documents(text=texts().map(legal)).filter(is_nested)))
 def test_texts_and_nested_entities_survive(corpus: list[Document]) -> None:
-    assert [loss for document in corpus for loss in FORMAT.losses(document)] == []
+    assert [line for document in corpus for line in FORMAT.unwritable(document)] == []
     found, log = read(FORMAT, write(FORMAT, *corpus))
     assert [(each.id, each.text, order(each)) for each in found] == [
         (each.id, each.text, order(each)) for each in corpus
@@ -183,16 +183,16 @@ def with_sentences(draw: st.DrawFn) -> Document:
 
 
 @given(document=with_sentences())
-def test_what_is_not_read_again_was_named_as_a_loss(document: Document) -> None:
+def test_what_is_not_read_again_was_named_as_unwritable(document: Document) -> None:
     (found,), log = read(FORMAT, write(FORMAT, document))
     assert (found.text, found.sentences) == (document.text, document.sentences)
-    assert len(document.entities) - len(found.entities) == len(list(FORMAT.losses(document)))
+    assert len(document.entities) - len(found.entities) == len(list(FORMAT.unwritable(document)))
     assert set(found.entities) <= set(document.entities)
     assert log.problems == []
 
 
 @pytest.mark.parametrize(
-    ("document", "loss"),
+    ("document", "line"),
     [
         (Document(" 1", "a"), "the id ' 1' of a document"),
         (Document("1", "a\x00b"), "the control characters in the text of document '1'"),
@@ -219,14 +219,14 @@ def test_what_is_not_read_again_was_named_as_a_loss(document: Document) -> None:
         ),
     ],
 )
-def test_what_the_format_cannot_express_is_a_loss(document: Document, loss: str) -> None:
-    assert list(FORMAT.losses(document)) == [loss]
+def test_what_the_format_cannot_express_is_unwritable(document: Document, line: str) -> None:
+    assert list(FORMAT.unwritable(document)) == [line]
     assert len(read(FORMAT, write(FORMAT, document))[0]) == 1
 
 
-def test_entities_in_more_levels_than_xml_readers_allow_are_losses() -> None:
+def test_entities_in_more_levels_than_xml_readers_allow_are_unwritable() -> None:
     document = Document("1", "a", (Entity(0, 1, "X"),) * 200)
-    kept = 200 - len(list(FORMAT.losses(document)))
+    kept = 200 - len(list(FORMAT.unwritable(document)))
     (found,), log = read(FORMAT, write(FORMAT, document))
     assert (len(found.entities), log.problems) == (kept, [])
 
@@ -266,7 +266,7 @@ def test_the_corpus_has_the_published_counts(whole: files.Corpus) -> None:
 
 
 def test_the_corpus_survives_writing_and_reading(whole: files.Corpus, tmp_path: Path) -> None:
-    assert not any(loss for document in whole.documents for loss in FORMAT.losses(document))
+    assert not any(line for document in whole.documents for line in FORMAT.unwritable(document))
     path = tmp_path / "again.genia.xml"
     files.write(whole.documents, path)
     assert files.read(path).documents == whole.documents

@@ -378,9 +378,9 @@ def test_a_missing_pyarrow_is_named_with_the_way_to_install_it(
         files.read(path)
 
 
-def test_a_confidence_that_is_no_number_is_a_loss() -> None:
+def test_a_confidence_that_is_no_number_is_unwritable() -> None:
     document = Document("1", "a", (Entity(0, 1, "X", confidence=float("inf")),))
-    assert list(FORMAT.losses(document)) == ["the confidence inf of 'X' 'a' at [0, 1) of document '1'"]
+    assert list(FORMAT.unwritable(document)) == ["the confidence inf of 'X' 'a' at [0, 1) of document '1'"]
     ((found,), _) = written(document)
     assert found.entities == (Entity(0, 1, "X"),)
 

@@ -35,9 +35,9 @@ def test_a_file_that_is_no_utf8_is_rejected(tmp_path: Path) -> None:
     assert "note.txt:2: byte 0xc3 at offset 2 of the line (offset 6 of the file)" in str(log.problems[0])
 
 
-def test_every_entity_is_a_loss() -> None:
+def test_every_entity_is_unwritable() -> None:
     document = Document("1", "one two", (Entity(0, 3, "A"), Entity(4, 7, "B")), words=((0, 3), (4, 7)))
-    assert list(FORMAT.losses(document)) == [
+    assert list(FORMAT.unwritable(document)) == [
         "the given words of document '1'",
         "'A' 'one' at [0, 3) of document '1'",
         "'B' 'two' at [4, 7) of document '1'",

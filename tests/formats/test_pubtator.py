@@ -231,7 +231,7 @@ def test_joined_concepts_split_again(concepts: tuple[str, ...]) -> None:
 
 @given(corpus=corpora(documents(text=TWO_SECTIONS, concepts=True, related="concepts")))
 def test_documents_survive_writing_and_reading(corpus: list[Document]) -> None:
-    assert [loss for document in corpus for loss in FORMAT.losses(document)] == []
+    assert [line for document in corpus for line in FORMAT.unwritable(document)] == []
     with TemporaryDirectory() as folder:
         found, log = read(Path(folder), write(*corpus))
     assert found == corpus
@@ -250,14 +250,14 @@ def test_lossy_writing_keeps_every_offset(document: Document) -> None:
 
 
 @given(document=documents(discontinuous=True, concepts=True, related="anything"))
-def test_what_is_not_read_again_was_named_as_a_loss(document: Document) -> None:
+def test_what_is_not_read_again_was_named_as_unwritable(document: Document) -> None:
     with TemporaryDirectory() as folder:
         (found,), _ = read(Path(folder), write(document))
-    assert (found != document) == bool(list(FORMAT.losses(document)))
+    assert (found != document) == bool(list(FORMAT.unwritable(document)))
 
 
 @pytest.mark.parametrize(
-    ("document", "loss"),
+    ("document", "line"),
     [
         (Document("1", "one\ntwo\nthree"), "the line breaks of document '1'"),
         (Document("1", "one\n"), "the line breaks of document '1'"),
@@ -275,9 +275,9 @@ def test_what_is_not_read_again_was_named_as_a_loss(document: Document) -> None:
         (Document("1", "one", (Entity(0, 3, "D", concepts=("-1",)),)), "the concepts ['-1'] of"),
     ],
 )
-def test_what_cannot_be_written_is_named(tmp_path: Path, document: Document, loss: str) -> None:
-    (found,) = FORMAT.losses(document)
-    assert loss in found
+def test_what_cannot_be_written_is_named(tmp_path: Path, document: Document, line: str) -> None:
+    (found,) = FORMAT.unwritable(document)
+    assert line in found
     assert len(read(tmp_path, write(document))[0]) == 1
 
 

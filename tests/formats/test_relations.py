@@ -12,7 +12,7 @@ import pytest
 from spanwright.errors import InputError
 from spanwright.formats import files
 from spanwright.formats.format import ReadingLog
-from spanwright.formats.unwritable import Loss
+from spanwright.formats.unwritable import Unwritable
 from spanwright.text import Argument, Document, Entity, Relation
 
 TEXT = "Famotidine and delirium"
@@ -201,14 +201,14 @@ def test_real_relations_and_concepts_survive_the_way_through_all_formats(
 ) -> None:
     given = sorted(files.read(corpora / name).documents[:40], key=lambda each: each.id)
     lines = sum(len(document.relations) for document in given)
-    found, losses = given, list[Loss]()
+    found, unwritable = given, list[Unwritable]()
     for step in STEPS:
-        files.write(found, tmp_path / step, losses=losses)
+        files.write(found, tmp_path / step, unwritable=unwritable)
         found = sorted(files.read(tmp_path / step).documents, key=lambda each: each.id)
         assert [each.relations for each in found] == [each.relations for each in given]
         assert concepts(found) == concepts(given)
     assert lines > 40
-    assert {loss.kind for loss in losses} <= {"notes", "metadata"}
+    assert {line.kind for line in unwritable} <= {"notes", "metadata"}
 
 
 def test_both_releases_of_bc5cdr_have_the_same_relations(corpora: Path) -> None:

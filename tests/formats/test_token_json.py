@@ -256,7 +256,7 @@ def test_the_id_of_conll04_is_a_number_where_it_can_be() -> None:
 @ALL
 @given(corpus=corpora(token_documents(words=ANY_WORDS)))
 def test_sentences_survive_writing_and_reading(format: Format, corpus: list[Document]) -> None:
-    writable = [document for document in corpus if not list(format.losses(document))]
+    writable = [document for document in corpus if not list(format.unwritable(document))]
     assert format is CONLL04 or writable == corpus
     found, log = read(format, write(format, *writable))
     assert found == writable
@@ -264,13 +264,13 @@ def test_sentences_survive_writing_and_reading(format: Format, corpus: list[Docu
 
 
 @given(corpus=corpora(token_documents(words=ANY_WORDS, nested=False)))
-def test_flat_sentences_have_no_losses_in_conll04(corpus: list[Document]) -> None:
-    assert [loss for document in corpus for loss in CONLL04.losses(document)] == []
+def test_flat_sentences_have_nothing_unwritable_in_conll04(corpus: list[Document]) -> None:
+    assert [line for document in corpus for line in CONLL04.unwritable(document)] == []
 
 
 @given(corpus=corpora(token_documents(words=ANY_WORDS, most_sentences=4)))
 def test_documents_of_sentences_survive_in_scierc(corpus: list[Document]) -> None:
-    assert [loss for document in corpus for loss in SCIERC.losses(document)] == []
+    assert [line for document in corpus for line in SCIERC.unwritable(document)] == []
     assert read(SCIERC, write(SCIERC, *corpus))[0] == corpus
 
 
@@ -285,17 +285,17 @@ def covered(document: Document) -> list[tuple[Any, ...]]:
 
 @ALL
 @given(document=documents(discontinuous=True))
-def test_what_is_not_read_again_was_named_as_a_loss(format: Format, document: Document) -> None:
+def test_what_is_not_read_again_was_named_as_unwritable(format: Format, document: Document) -> None:
     (found,), log = read(format, write(format, document))
-    losses = list(format.losses(document))
-    assert len(document.entities) - len(found.entities) == len(losses)
-    assert losses or covered(found) == covered(document)
+    unwritable = list(format.unwritable(document))
+    assert len(document.entities) - len(found.entities) == len(unwritable)
+    assert unwritable or covered(found) == covered(document)
     assert "".join(found.text.split()) == "".join(document.text.split())
     assert log.problems == []
 
 
 @pytest.mark.parametrize(
-    ("format", "document", "loss"),
+    ("format", "document", "line"),
     [
         (
             GENIA,
@@ -329,8 +329,8 @@ def test_what_is_not_read_again_was_named_as_a_loss(format: Format, document: Do
         ),
     ],
 )
-def test_what_tokens_cannot_express_is_a_loss(format: Format, document: Document, loss: str) -> None:
-    assert list(format.losses(document)) == [loss]
+def test_what_tokens_cannot_express_is_unwritable(format: Format, document: Document, line: str) -> None:
+    assert list(format.unwritable(document)) == [line]
     assert len(read(format, write(format, document))[0]) == 1
 
 

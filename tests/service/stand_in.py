@@ -54,7 +54,7 @@ class StandIn:
     """Status, detail and headers of the next answers to POST, before one succeeds."""
     token: str = ""
     """What requests must bring; none if empty."""
-    losses: int = 0
+    unwritable: int = 0
     """Of the formats but JSON."""
     asked: list[dict[str, Any]] = field(default_factory=list)
     """The bodies of requests that were answered."""
@@ -76,7 +76,7 @@ class StandIn:
             case "brat":
                 return [{"id": "0", "text": text, "ann": f"{len(entities)} in brat"}], {}
             case format_:
-                return f"{len(entities)} in {format_}", {"Spanwright-Losses": str(self.losses)}
+                return f"{len(entities)} in {format_}", {"Spanwright-Losses": str(self.unwritable)}
 
 
 @contextmanager

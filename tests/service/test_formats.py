@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwright.formats.files import read
-from spanwright.service.formats import EXAMPLES, LOSSES, Answer, render
+from spanwright.service.formats import EXAMPLES, UNWRITABLE, Answer, render
 from spanwright.text import Document, Entity
 
 NESTED = Document(
@@ -42,13 +42,13 @@ def test_texts_and_nested_entities_are_read_back(format: str, tmp_path: Path) ->
 def test_confidences_are_kept_where_the_format_has_a_place(tmp_path: Path) -> None:
     answer = render([FLAT], "jsonl", "m")
     assert read_back(answer, tmp_path / "answer.jsonl")[0].entities[0].confidence == 0.75
-    assert answer.headers == {LOSSES: "0"}
+    assert answer.headers == {UNWRITABLE: "0"}
 
 
 @pytest.mark.parametrize("format", ["pubtator", "brat", "conll"])
 def test_confidences_are_counted_where_the_format_has_no_place(format: str) -> None:
     answer = render([FLAT, FLAT], format, "m")
-    assert answer.headers[LOSSES] == "2"
+    assert answer.headers[UNWRITABLE] == "2"
     assert "the confidences of 1 entities of document 'text-2'" in answer.headers[EXAMPLES]
 
 
@@ -68,7 +68,7 @@ def test_the_two_files_of_brat_are_read_back(tmp_path: Path) -> None:
 def test_columns_leave_out_what_overlaps_and_say_so(tmp_path: Path) -> None:
     answer = render([NESTED, FLAT], "conll", "m")
     assert answer.media_type.startswith("text/plain")
-    assert answer.headers[LOSSES] == "4"
+    assert answer.headers[UNWRITABLE] == "4"
     overlapping, *confidences = json.loads(answer.headers[EXAMPLES])
     assert "'Gene' 'beta' at [7, 11)" in overlapping
     assert [line.startswith("the confidences of ") for line in confidences] == [True, True]
@@ -78,14 +78,14 @@ def test_columns_leave_out_what_overlaps_and_say_so(tmp_path: Path) -> None:
 
 def test_line_breaks_that_pubtator_cannot_express_are_told() -> None:
     answer = render([Document("text-1", "a\nb\nc")], "pubtator", "m")
-    assert answer.headers[LOSSES] == "1"
+    assert answer.headers[UNWRITABLE] == "1"
     assert "line breaks" in answer.headers[EXAMPLES]
 
 
-def test_of_many_losses_all_are_counted_and_some_are_shown() -> None:
+def test_of_many_unwritable_things_all_are_counted_and_some_are_shown() -> None:
     entities = tuple(Entity(0, end, "Cell") for end in range(1, 400))
     answer = render([Document("text-1", "a" * 400, entities)], "conll", "m")
-    assert int(answer.headers[LOSSES]) > 300
+    assert int(answer.headers[UNWRITABLE]) > 300
     assert len(json.loads(answer.headers[EXAMPLES])) == 10
     assert len(answer.headers[EXAMPLES]) < 4000
 
@@ -96,4 +96,4 @@ def test_no_text_breaks_the_headers(text: str) -> None:
     for format in ("pubtator", "brat", "conll"):
         headers = render([Document("text-1", text, entities)], format, "m").headers
         assert all(" " <= character <= "~" for value in headers.values() for character in value)
-        assert json.loads(headers.get(EXAMPLES, "[]")) or headers[LOSSES] == "0"
+        assert json.loads(headers.get(EXAMPLES, "[]")) or headers[UNWRITABLE] == "0"

@@ -189,7 +189,7 @@ def test_brat_is_saved_as_text_and_annotations(page: Any) -> None:
 
 
 def test_what_a_format_cannot_express_is_told(page: Any, stand_in: StandIn) -> None:
-    stand_in.losses = 3
+    stand_in.unwritable = 3
     tag(page)
     with page.expect_download():
         page.click("button[data-format=conll]")

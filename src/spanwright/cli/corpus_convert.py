@@ -10,7 +10,7 @@ import typer
 from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report, streamed
 from spanwright.formats.files import write
 from spanwright.formats.format import ReadingLog
-from spanwright.formats.unwritable import Loss, told_by_kind
+from spanwright.formats.unwritable import Unwritable, told_by_kind
 
 
 def convert_command(
@@ -29,26 +29,28 @@ def convert_command(
     lossy: Annotated[
         bool, typer.Option("--lossy", help="Leave out what the output format cannot express, and count it.")
     ] = False,
-    list_losses: Annotated[
+    list_unwritable: Annotated[
         bool, typer.Option("--list-losses", help="Name each thing left out; implies --lossy.")
     ] = False,
 ) -> None:
-    """Convert corpora. What the output format cannot express is an error unless losses are allowed.
+    """Convert corpora. What the output format cannot express is an error unless it may be left out.
 
     By-products (confidences, metadata, annotation notes, names of corpora) are left out and counted anyhow.
 
     Example: spanwright corpus convert genia.jsonl --out genia.conll --list-losses
     """
     log = ReadingLog()
-    losses: list[Loss] = []
+    unwritable: list[Unwritable] = []
     with streamed(inputs, log, format=format, options=option or ()) as documents:
         options = parse_options(out_option or ())
-        write(documents, out, format=to, options=options, lossy=lossy or list_losses, losses=losses)
+        write(
+            documents, out, format=to, options=options, lossy=lossy or list_unwritable, unwritable=unwritable
+        )
     report(log)
-    for loss in losses if list_losses else ():
-        typer.echo(f"left out: {loss}")
+    for line in unwritable if list_unwritable else ():
+        typer.echo(f"left out: {line}")
     related = f", {log.relations_read} relations" if log.relations_read else ""
     typer.echo(
         f"{out}: {log.documents_read} documents, {log.entities_read} entities{related} read; "
-        f"{told_by_kind(losses)}"
+        f"{told_by_kind(unwritable)}"
     )

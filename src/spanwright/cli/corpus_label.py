@@ -18,7 +18,7 @@ from spanwright.errors import InputError
 from spanwright.evaluation import evaluate
 from spanwright.formats.files import write, writer_for
 from spanwright.formats.format import ReadingLog
-from spanwright.formats.unwritable import Loss, told_by_kind
+from spanwright.formats.unwritable import Unwritable, told_by_kind
 from spanwright.lexicons import Lexicon, merge, read_lexicon
 from spanwright.lexicons.files import FORMS
 from spanwright.lexicons.name_tables import SURFACES
@@ -94,11 +94,11 @@ def label_command(
     log = ReadingLog()
     counts: Counter[str] = Counter()
     kept: list[Document] | None = None if gold_documents is None else []
-    losses: list[Loss] = []
+    unwritable: list[Unwritable] = []
     with streamed(texts, log, format=format, options=option or ()) as documents:
-        write(_labelled(documents, matcher, counts, kept), out, format=to, lossy=lossy, losses=losses)
+        write(_labelled(documents, matcher, counts, kept), out, format=to, lossy=lossy, unwritable=unwritable)
     report(log)
-    _tell_labels(out, log, counts, losses)
+    _tell_labels(out, log, counts, unwritable)
     if gold_documents is not None:
         _score(gold_documents, kept or [])
 
@@ -151,13 +151,13 @@ def _tell_names(matcher: Matcher) -> None:
     typer.echo(f"note: {len(matcher):,} distinct names to look for; left out: {left_out}", err=True)
 
 
-def _tell_labels(out: Path, log: ReadingLog, counts: Counter[str], losses: list[Loss]) -> None:
+def _tell_labels(out: Path, log: ReadingLog, counts: Counter[str], unwritable: list[Unwritable]) -> None:
     if log.entities_read:
         typer.echo(f"note: entities of the texts that were replaced: {log.entities_read:,}", err=True)
     types = ", ".join(f"{type_} {count:,}" for type_, count in sorted(counts.items()))
     typer.echo(
         f"{out}: {log.documents_read:,} documents, {counts.total():,} entities"
-        f"{f' ({types})' if types else ''}; {told_by_kind(losses)}"
+        f"{f' ({types})' if types else ''}; {told_by_kind(unwritable)}"
     )
 
 

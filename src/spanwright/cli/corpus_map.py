@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report, report_losses
+from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report, report_unwritable
 from spanwright.cli.tables.suggested_types import suggested_types_table
 from spanwright.corpora.label_map import LabelMap, load_map, map_toml
 from spanwright.corpora.maps import map_names
@@ -20,7 +20,7 @@ from spanwright.corpora.suggest_map import Suggestion, suggest_map, suggested_ma
 from spanwright.errors import InputError
 from spanwright.formats.files import write
 from spanwright.formats.io.whole_files import write_whole
-from spanwright.formats.unwritable import Loss
+from spanwright.formats.unwritable import Unwritable
 from spanwright.text import Document
 
 
@@ -104,9 +104,9 @@ def _apply(
             f'Add a line for each, such as Type = "" for one without a shared type'
         )
     mapped = [label_map.apply(document, corpus) for document in documents]
-    losses: list[Loss] = []
-    write(mapped, out, format=to, lossy=lossy, losses=losses)
-    report_losses(losses)
+    unwritable: list[Unwritable] = []
+    write(mapped, out, format=to, lossy=lossy, unwritable=unwritable)
+    report_unwritable(unwritable)
     before, after = (_mentions(side) for side in (documents, mapped))
     typer.echo(
         f"{out}: {len(mapped)} documents; of {before.total()} entities {after.total()} are kept as "

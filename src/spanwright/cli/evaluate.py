@@ -125,7 +125,7 @@ def _print(scores: Scores, parts: dict[str, Part], corpora: dict[str, Corpus], *
     for note in (*scores.notes, *(note for part in parts.values() for note in part.notes)):
         typer.echo(f"note: {note}", err=True)
     if as_json:
-        reading = {name: _losses(corpus.log) for name, corpus in corpora.items()}
+        reading = {name: _rejected(corpus.log) for name, corpus in corpora.items()}
         asked = {name: part.values for name, part in parts.items()}
         typer.echo(json.dumps(scores.to_dict() | asked | {"reading": reading}, indent=2))
     else:
@@ -133,7 +133,7 @@ def _print(scores: Scores, parts: dict[str, Part], corpora: dict[str, Corpus], *
         Console().print(type_scores_table(scores), *tables)
 
 
-def _losses(log: ReadingLog) -> dict[str, int]:
+def _rejected(log: ReadingLog) -> dict[str, int]:
     """What the scores cannot count, because it could not be read."""
     return {
         "problems": len(log.problems),

@@ -11,7 +11,7 @@ import typer
 from spanwright.errors import InputError
 from spanwright.formats.files import FORMATS, Corpus, read, stream
 from spanwright.formats.format import ReadingLog
-from spanwright.formats.unwritable import Loss, told_by_kind
+from spanwright.formats.unwritable import Unwritable, told_by_kind
 from spanwright.lexicons import Lexicon
 from spanwright.text import Document
 
@@ -80,12 +80,12 @@ def reported(lexicon: Lexicon) -> Lexicon:
     return lexicon
 
 
-def report_losses(losses: Sequence[Loss]) -> None:
+def report_unwritable(unwritable: Sequence[Unwritable]) -> None:
     """Tell on stderr what a writing left out: by-products in numbers, everything else by name."""
-    for loss in losses:
-        if loss.needs_leave:
-            typer.echo(f"left out: {loss}", err=True)
-    if by_products := [loss for loss in losses if not loss.needs_leave]:
+    for line in unwritable:
+        if line.needs_leave:
+            typer.echo(f"left out: {line}", err=True)
+    if by_products := [line for line in unwritable if not line.needs_leave]:
         typer.echo(f"the format has no place for everything: {told_by_kind(by_products)}", err=True)
 
 

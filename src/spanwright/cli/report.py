@@ -62,7 +62,7 @@ def report_command(
     pictures = _pictures(picture or ())
     gold_corpus = read_and_report(gold)
     training = read_and_report(train).documents if train else None
-    notes = _losses("gold", gold_corpus)
+    notes = _rejected("gold", gold_corpus)
     content = gather(
         gold_corpus.documents,
         [
@@ -118,7 +118,9 @@ def _system(path: Path, name: str, gold: Sequence[Document], notes: tuple[str, .
     model = _model_folder(path)
     if model is None:
         corpus = read_and_report([path])
-        return System(name=name, documents=corpus.documents, notes=(*notes, *_losses("predictions", corpus)))
+        return System(
+            name=name, documents=corpus.documents, notes=(*notes, *_rejected("predictions", corpus))
+        )
     return System(
         name=name, documents=_tagged(model, gold), journal=_journal(path), facts=_facts(path), notes=notes
     )
@@ -174,13 +176,13 @@ def _facts(run: Path) -> dict[str, str]:
     }
 
 
-def _losses(side: str, corpus: Corpus) -> tuple[str, ...]:
+def _rejected(side: str, corpus: Corpus) -> tuple[str, ...]:
     """What the scores cannot count, because it could not be read."""
     log = corpus.log
     if not log.documents_rejected and not log.entities_rejected:
         return ()
-    lost = f"{log.documents_rejected:,} documents and {log.entities_rejected:,} entities"
-    return (f"{side}: {lost} could not be read and are not counted",)
+    found = f"{log.documents_rejected:,} documents and {log.entities_rejected:,} entities"
+    return (f"{side}: {found} could not be read and are not counted",)
 
 
 def _source(role: str, path: Path) -> Source:

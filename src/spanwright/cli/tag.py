@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from spanwright.cli.job import job_command
-from spanwright.cli.reading import parse_options, parse_types, report, report_losses
+from spanwright.cli.reading import parse_options, parse_types, report, report_unwritable
 from spanwright.cli.tag_inputs import STANDARD_STREAM, expand
 from spanwright.cli.tag_options import (
     AnswerAs,
@@ -31,7 +31,7 @@ from spanwright.errors import InputError
 from spanwright.formats.files import FORMATS, named, stream, write, write_stream, writer_for
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.io.lines import Undecodable, decode_lines
-from spanwright.formats.unwritable import Loss
+from spanwright.formats.unwritable import Unwritable
 from spanwright.text import Document
 
 if TYPE_CHECKING:
@@ -129,16 +129,16 @@ def _tag(documents: Generator[Document, None, None], out: str, options: TaggingO
 
     target = named(options.format)
     tagger = load_tagger(options)
-    losses: list[Loss] = []
+    unwritable: list[Unwritable] = []
     # Closed at once if writing fails, not whenever the memory of the failure is cleared.
     with closing(documents), Progress(*_COLUMNS, console=Console(stderr=True)) as progress:
         task = progress.add_task("tag", total=None, entities=0)
         tagged = _counted(tag_documents(tagger, documents, options), progress, task)
         if out == STANDARD_STREAM:
-            write_stream(tagged, sys.stdout, target, lossy=options.lossy, losses=losses)
+            write_stream(tagged, sys.stdout, target, lossy=options.lossy, unwritable=unwritable)
         else:
-            write(tagged, out, format=target.name, lossy=options.lossy, losses=losses)
-    report_losses(losses)
+            write(tagged, out, format=target.name, lossy=options.lossy, unwritable=unwritable)
+    report_unwritable(unwritable)
 
 
 def _documents(

@@ -30,8 +30,8 @@ from spanwright.formats.io.lines import Undecodable, read_lines
 from spanwright.formats.io.visible_files import visible
 from spanwright.formats.io.whole_files import whole_file
 from spanwright.formats.standoff import flat, given_borders, remark_other_mention, whole_number
-from spanwright.formats.token_texts import border_losses
-from spanwright.formats.unwritable import Loss, named
+from spanwright.formats.token_texts import unwritable_borders
+from spanwright.formats.unwritable import Unwritable, named
 from spanwright.text import Document, Entity
 
 _TYPE = "GENE"
@@ -164,7 +164,7 @@ def _note_strays(rows: _Rows, path: Path, note: Note) -> None:
 
 
 def write(documents: Iterable[Document], folder: Path) -> None:
-    """Write a folder with the sentences, the genes and the alternatives. What `losses` names is left out."""
+    """Write a folder with sentences, genes and alternatives. What `unwritable` names is left out."""
     folder.mkdir(parents=True, exist_ok=True)
     names = (f"{folder.stem}{_SUFFIX}", _GENES, _ALTERNATIVES)
     ids: set[str] = set()
@@ -226,17 +226,17 @@ def _obstacle(entity: Entity, text: str) -> str:
     return ""
 
 
-def losses(document: Document) -> Iterator[Loss]:
+def unwritable(document: Document) -> Iterator[Unwritable]:
     """One line for each thing of a document that a reader would not get back."""
     if not document.id or _ILLEGAL_IN_ID.search(document.id):
-        yield Loss("ids", f"the id {document.id!r} of a document")
+        yield Unwritable("ids", f"the id {document.id!r} of a document")
     if _LINE_BREAK.search(document.text):
-        yield Loss("texts", f"the line breaks of document {document.id!r}")
+        yield Unwritable("texts", f"the line breaks of document {document.id!r}")
     yield from given_borders(replace(document, sentences=None))
-    yield from border_losses(document)
+    yield from unwritable_borders(document)
     for entity in document.entities:
         if found := _obstacle(entity, document.text):
-            yield Loss("entities", f"{found} {named(document, entity)}")
+            yield Unwritable("entities", f"{found} {named(document, entity)}")
 
 
 FORMAT = Format(
@@ -249,5 +249,5 @@ FORMAT = Format(
     write=write,
     is_whole=lambda folder: recognises(folder, ""),
     keys=frozenset((_NOTES,)),
-    own_losses=losses,
+    own_unwritable=unwritable,
 )

@@ -26,7 +26,7 @@ from spanwright.formats.offsets import Mentions
 from spanwright.formats.pubtator import documents as pubtator
 from spanwright.formats.spacy import documents as docbin
 from spanwright.formats.tables import parquet
-from spanwright.formats.unwritable import Loss
+from spanwright.formats.unwritable import Unwritable
 from spanwright.text import Document
 
 FORMATS: dict[str, Format] = {
@@ -179,8 +179,8 @@ def with_options(format: Format, options: Mapping[str, str]) -> Format:
     values = _parsed(format.name, format.writing_options, options, " to write with")
     if not values or format.serialise is None:
         return format
-    own_losses = bound(format.own_losses, **values)
-    return replace(format, serialise=bound(format.serialise, **values), own_losses=own_losses)
+    own_unwritable = bound(format.own_unwritable, **values)
+    return replace(format, serialise=bound(format.serialise, **values), own_unwritable=own_unwritable)
 
 
 def writer_for(path: Path, format: str | None = None) -> Format:
@@ -203,25 +203,25 @@ def write(
     format: str | None = None,
     options: Mapping[str, str] | None = None,
     lossy: bool = False,
-    losses: list[Loss] | None = None,
+    unwritable: list[Unwritable] | None = None,
 ) -> None:
     """Write documents to a file, or to a folder for formats of several files.
 
     `options` are choices of the format that is written, such as `{"layers": "4"}` for column files.
     What the format cannot express (nested entities in a column file, say) is an error that names the
-    entity, unless `lossy`: then it is left out and a line for each goes into `losses`. By-products
-    (confidences, metadata, annotation notes, names of corpora) need no leave, but go into `losses`, too. A
-    file appears under its name only when it is complete.
+    entity, unless `lossy`: then it is left out and a line for each goes into `unwritable`. By-products
+    (confidences, metadata, annotation notes, names of corpora) need no leave, but go into `unwritable`, too.
+    A file appears under its name only when it is complete.
     """
     path = Path(path)
     target = with_options(writer_for(path, format), options or {})
     if target.serialise_folder is not None:
-        _write_folder(_expressible(documents, target, lossy, losses), path, target)
+        _write_folder(_expressible(documents, target, lossy, unwritable), path, target)
     elif target.write is not None:
-        target.write(_expressible(documents, target, lossy, losses), path)
+        target.write(_expressible(documents, target, lossy, unwritable), path)
     else:
         with whole_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-            write_stream(documents, file, target, lossy=lossy, losses=losses)
+            write_stream(documents, file, target, lossy=lossy, unwritable=unwritable)
 
 
 def write_stream(
@@ -230,29 +230,29 @@ def write_stream(
     format: Format,
     *,
     lossy: bool = False,
-    losses: list[Loss] | None = None,
+    unwritable: list[Unwritable] | None = None,
 ) -> None:
-    """Write documents to an open text stream as they come; losses are treated as by `write`."""
+    """Write documents to an open text stream as they come; what is unwritable is treated as by `write`."""
     if format.serialise is None:
         raise InputError(
             f"the format {format.name!r} is a folder or a binary file and cannot go to a stream of text"
         )
-    for chunk in format.serialise(_expressible(documents, format, lossy, losses)):
+    for chunk in format.serialise(_expressible(documents, format, lossy, unwritable)):
         stream.write(chunk)
 
 
 def _expressible(
-    documents: Iterable[Document], format: Format, lossy: bool, losses: list[Loss] | None
+    documents: Iterable[Document], format: Format, lossy: bool, unwritable: list[Unwritable] | None
 ) -> Iterator[Document]:
     for document in documents:
-        for loss in format.losses(document):
-            if loss.needs_leave and not lossy:
+        for line in format.unwritable(document):
+            if line.needs_leave and not lossy:
                 raise InputError(
-                    f"{format.name} cannot express {loss}; choose another format{_other_options(format)} or "
-                    f"allow losses with --lossy"
+                    f"{format.name} cannot express {line}; choose another format{_other_options(format)} or "
+                    f"leave it out with --lossy"
                 )
-            if losses is not None:
-                losses.append(loss)
+            if unwritable is not None:
+                unwritable.append(line)
         yield document
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwright.formats.offsets import Mentions
-from spanwright.formats.unwritable import Kind, Loss, general_losses
+from spanwright.formats.unwritable import Kind, Unwritable, general_unwritable
 from spanwright.text import Document
 
 
@@ -114,18 +114,18 @@ class Format:
     is_whole: Callable[[Path], bool] = lambda folder: False
     """Is a folder a corpus of this format whose files cannot be read one by one?"""
     writing_options: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
-    """Choices that `serialise` and `own_losses` leave to the user, like `options`."""
+    """Choices that `serialise` and `own_unwritable` leave to the user, like `options`."""
     holds: frozenset[Kind] = frozenset()
     """What it has a place for: of concepts, relations, confidences, corpora, metadata and notes."""
     keys: frozenset[str] = frozenset()
     """Keys of the metadata and the annotation notes that it writes and reads again, if not all of them."""
-    own_losses: Callable[..., Iterator[Loss]] = lambda document: iter(())
+    own_unwritable: Callable[..., Iterator[Unwritable]] = lambda document: iter(())
     """One line for each thing of a document that it has a place for in general, but cannot express.
 
     Called with a document and the writing options by name.
     """
 
-    def losses(self, document: Document) -> Iterator[Loss]:
+    def unwritable(self, document: Document) -> Iterator[Unwritable]:
         """One line for each thing of a document that the format cannot express, naming the entity."""
-        yield from self.own_losses(document)
-        yield from general_losses(document, self.holds, self.keys)
+        yield from self.own_unwritable(document)
+        yield from general_unwritable(document, self.holds, self.keys)

@@ -10,7 +10,7 @@ from spanwright.formats.format import Format, ReadingLog
 from spanwright.formats.io.lines import Undecodable, read_text
 from spanwright.formats.io.opening import bare_path
 from spanwright.formats.standoff import given_borders
-from spanwright.formats.unwritable import Loss, named
+from spanwright.formats.unwritable import Unwritable, named
 from spanwright.text import Document
 
 
@@ -39,11 +39,11 @@ def serialise(documents: Iterable[Document]) -> Iterator[str]:
         yield ("\ufeff" if document.text.startswith("\ufeff") else "") + document.text
 
 
-def losses(document: Document) -> Iterator[Loss]:
+def unwritable(document: Document) -> Iterator[Unwritable]:
     """One line for each entity, and one for given words and sentences."""
     yield from given_borders(document)
     for entity in document.entities:
-        yield Loss("entities", named(document, entity))
+        yield Unwritable("entities", named(document, entity))
 
 
 FORMAT = Format(
@@ -53,5 +53,5 @@ FORMAT = Format(
     recognises=recognises,
     read=read,
     serialise=serialise,
-    own_losses=losses,
+    own_unwritable=unwritable,
 )

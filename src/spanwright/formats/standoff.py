@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from spanwright.formats.format import ReadingLog
-from spanwright.formats.unwritable import Loss
+from spanwright.formats.unwritable import Unwritable
 from spanwright.text import Document, Entity, Relation
 
 _LEGAL_COLUMN = re.compile(r"[^\t\r\n\ud800-\udfff]+")
@@ -90,8 +90,10 @@ def told_relations(
     return found, untold
 
 
-def given_borders(document: Document) -> Iterator[Loss]:
-    """A loss for formats that cannot express words and sentences, when a document has them given."""
+def given_borders(document: Document) -> Iterator[Unwritable]:
+    """A line for formats that cannot express words and sentences, when a document has them given."""
     given = [name for name in ("words", "sentences") if getattr(document, name) is not None]
     if given:
-        yield Loss("borders", f"the given {' and '.join(given)} of document {document.id!r}", len(given))
+        yield Unwritable(
+            "borders", f"the given {' and '.join(given)} of document {document.id!r}", len(given)
+        )

@@ -2,7 +2,7 @@
 
 Such files hold words, not a text. The text of their documents is made by joining words with a blank and
 sentences with a line break. The other way round, the white space between the words of a document stays
-behind; what else is left out is listed as a loss.
+behind; what else is left out is listed as unwritable.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from spanwright.formats.unwritable import Loss, named
+from spanwright.formats.unwritable import Unwritable, named
 from spanwright.text import Argument, Document, Entity, Range, Relation, sentences, words
 from spanwright.text.tags import Run
 
@@ -80,7 +80,7 @@ class Tokens:
     sentences: list[list[str]]
     runs: list[tuple[Run, Entity]]
     """Each entity that covers whole words: word positions counted over the document, and the entity."""
-    losses: list[Loss]
+    unwritable: list[Unwritable]
     """What is left out: text in no word, discontinuous entities, entities that cut a word."""
 
     @property
@@ -92,31 +92,33 @@ class Tokens:
 def tokens_of(document: Document) -> Tokens:
     """The sentences of words and the runs of a document; words and sentences are split where not given."""
     word_ranges = words(document)
-    runs, losses = _runs(document, word_ranges)
-    losses = [*_uncovered_text(document, word_ranges), *losses]
+    runs, unwritable = _runs(document, word_ranges)
+    unwritable = [*_uncovered_text(document, word_ranges), *unwritable]
     counts = [len(list(group)) for _, group in groupby(_sentence_numbers(document, word_ranges, runs))]
     shown = iter([document.text[start:end] for start, end in word_ranges])
-    return Tokens([[next(shown) for _ in range(count)] for count in counts], runs, losses)
+    return Tokens([[next(shown) for _ in range(count)] for count in counts], runs, unwritable)
 
 
-def _runs(document: Document, word_ranges: Sequence[Range]) -> tuple[list[tuple[Run, Entity]], list[Loss]]:
+def _runs(
+    document: Document, word_ranges: Sequence[Range]
+) -> tuple[list[tuple[Run, Entity]], list[Unwritable]]:
     first_of = {start: position for position, (start, _) in enumerate(word_ranges)}
     end_of = {end: position + 1 for position, (_, end) in enumerate(word_ranges)}
     runs: list[tuple[Run, Entity]] = []
-    losses: list[Loss] = []
+    unwritable: list[Unwritable] = []
     for entity in document.entities:
         first, end = first_of.get(entity.start), end_of.get(entity.end)
         if len(entity.pieces) > 1:
-            losses.append(Loss("entities", f"the discontinuous entity {named(document, entity)}"))
+            unwritable.append(Unwritable("entities", f"the discontinuous entity {named(document, entity)}"))
         elif first is None or end is None:
             line = f"the entity {named(document, entity)}, which does not begin and end with a word"
-            losses.append(Loss("entities", line))
+            unwritable.append(Unwritable("entities", line))
         else:
             runs.append(((first, end, entity.type), entity))
-    return runs, losses
+    return runs, unwritable
 
 
-def _uncovered_text(document: Document, word_ranges: Sequence[Range]) -> Iterator[Loss]:
+def _uncovered_text(document: Document, word_ranges: Sequence[Range]) -> Iterator[Unwritable]:
     """A line for each stretch of text that is in no word; the splitter leaves none, a corpus may."""
     if document.words is None:
         return
@@ -125,7 +127,7 @@ def _uncovered_text(document: Document, word_ranges: Sequence[Range]) -> Iterato
         text = document.text[start:end]
         if text.strip():
             where = f"at [{start}, {end}) of document {document.id!r}, outside of words"
-            yield Loss("texts", f"the text {text!r:.80} {where}")
+            yield Unwritable("texts", f"the text {text!r:.80} {where}")
 
 
 def _sentence_numbers(
@@ -145,13 +147,13 @@ def _sentence_numbers(
 
 def disjoint(
     document: Document, runs: Iterable[tuple[Run, Entity]], layers: int = 1
-) -> tuple[list[Run], list[Loss]]:
-    """The runs that can be disjoint in layers of tags, longest first choice, and a loss for each other one.
+) -> tuple[list[Run], list[Unwritable]]:
+    """The runs that can be disjoint in layers of tags, longest first choice, and a line for each other one.
 
     They come in the order of their beginnings, outer runs before those in them.
     """
     kept: dict[Run, None] = {}
-    losses: list[Loss] = []
+    unwritable: list[Unwritable] = []
     covered: Counter[int] = Counter()
     for run, entity in sorted(runs, key=lambda each: each[0][0] - each[0][1]):
         positions = range(run[0], run[1])
@@ -163,8 +165,8 @@ def disjoint(
                 "a longer or equal one" if layers == 1 or run in kept else f"{layers} longer or equal ones"
             )
             line = f"the entity {named(document, entity)}, which overlaps {others}"
-            losses.append(Loss("entities", line))
-    return sorted(kept, key=lambda run: (run[0], -run[1])), losses
+            unwritable.append(Unwritable("entities", line))
+    return sorted(kept, key=lambda run: (run[0], -run[1])), unwritable
 
 
 def plain_pair(relation: Relation) -> tuple[Entity, ...]:
@@ -174,8 +176,8 @@ def plain_pair(relation: Relation) -> tuple[Entity, ...]:
     return mentions if is_plain else ()
 
 
-def border_losses(document: Document) -> Iterator[Loss]:
+def unwritable_borders(document: Document) -> Iterator[Unwritable]:
     """A line when the corpus gives a document several sentences and the format holds one."""
     if document.sentences is not None and len(document.sentences) > 1:
         line = f"the borders of the {len(document.sentences)} sentences of document {document.id!r}"
-        yield Loss("borders", line)
+        yield Unwritable("borders", line)

@@ -12,7 +12,7 @@ from spanwright.service.access import Access
 from spanwright.service.answers import Answers, Service, response
 from spanwright.service.batching import OverloadError
 from spanwright.service.docs_page import docs_page
-from spanwright.service.formats import EXAMPLES, JSON, LINES, LOSSES
+from spanwright.service.formats import EXAMPLES, JSON, LINES, UNWRITABLE
 from spanwright.service.limits import Guard
 from spanwright.service.messages import (
     BratAnswer,
@@ -47,7 +47,7 @@ _TAG_ANSWERS: _Documented = {
         "description": "The entities, in the format that was asked for",
         "content": {"text/plain": _TEXT, LINES: _TEXT},
         "headers": {
-            LOSSES: {"schema": {"type": "integer"}, "description": "What the format could not express"},
+            UNWRITABLE: {"schema": {"type": "integer"}, "description": "What the format could not express"},
             EXAMPLES: {"schema": {"type": "string"}, "description": "The first of it, as a JSON list"},
         },
     },

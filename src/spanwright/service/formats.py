@@ -1,4 +1,4 @@
-"""Answers in the formats that a request can ask for. What a format cannot express is told, not just lost."""
+"""Answers in the formats that a request can ask for. What a format cannot express is told."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from spanwright.formats.files import named, write_stream
-from spanwright.formats.unwritable import Loss, count_losses
+from spanwright.formats.unwritable import Unwritable, count_unwritable
 from spanwright.service.messages import OutputFormat
 from spanwright.text import Document
 
 TEXT, JSON, LINES = "text/plain; charset=utf-8", "application/json", "application/x-ndjson"
-LOSSES, EXAMPLES = "Spanwright-Losses", "Spanwright-Loss-Examples"
+UNWRITABLE, EXAMPLES = "Spanwright-Losses", "Spanwright-Loss-Examples"
 
-_SHOWN_LOSSES = 10
+_SHOWN_LINES = 10
 _SHOWN_CHARACTERS = 200
 
 
@@ -26,18 +26,18 @@ class Answer:
 
     content: bytes
     media_type: str
-    losses: list[Loss]
+    unwritable: list[Unwritable]
     """One line for each thing that the format could not express."""
 
     @property
     def headers(self) -> dict[str, str]:
-        """How much was lost, and the first of it as a JSON list of ASCII characters."""
-        if not self.losses:
-            return {LOSSES: "0"}
-        examples = [loss[:_SHOWN_CHARACTERS] for loss in self.losses[:_SHOWN_LOSSES]]
+        """How much could not be written, and the first of it as a JSON list of ASCII characters."""
+        if not self.unwritable:
+            return {UNWRITABLE: "0"}
+        examples = [line[:_SHOWN_CHARACTERS] for line in self.unwritable[:_SHOWN_LINES]]
         # JSON leaves one control character as it is, which no header may have.
         return {
-            LOSSES: str(count_losses(self.losses)),
+            UNWRITABLE: str(count_unwritable(self.unwritable)),
             EXAMPLES: json.dumps(examples).replace("\x7f", "\\u007f"),
         }
 
@@ -49,10 +49,10 @@ def render(documents: Sequence[Document], format: OutputFormat, model: str) -> A
     if format == "brat":
         return _brat(documents)
     media_type = LINES if format == "jsonl" else TEXT
-    losses: list[Loss] = []
+    unwritable: list[Unwritable] = []
     stream = io.StringIO(newline="")
-    write_stream(documents, stream, named(format), lossy=True, losses=losses)
-    return Answer(stream.getvalue().encode("utf-8"), media_type, losses)
+    write_stream(documents, stream, named(format), lossy=True, unwritable=unwritable)
+    return Answer(stream.getvalue().encode("utf-8"), media_type, unwritable)
 
 
 def record_of(document: Document) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _brat(documents: Sequence[Document]) -> Answer:
     for document in documents:
         (_, text), (_, annotations) = files(document)
         records.append({"id": document.id, "text": text, "ann": annotations})
-    return Answer(_json(records), JSON, [loss for each in documents for loss in format.losses(each)])
+    return Answer(_json(records), JSON, [line for each in documents for line in format.unwritable(each)])
 
 
 def _json(values: Any) -> bytes:

@@ -9,7 +9,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from spanwright.training.data import SplitReport
 
-_LOSSES = (
+_UNREACHABLE = (
     ("too_wide", "wider than the limit"),
     ("cutting_words", "cut a word"),
     ("discontinuous", "discontinuous"),
@@ -30,7 +30,7 @@ def splits_table(reports: dict[str, SplitReport]) -> Table:
         ("- of unknown type", [str(report.unknown_types.total()) for report in reports.values()]),
     ]
     rows += [
-        (f"- {words}", [str(getattr(report, name)) for report in reports.values()]) for name, words in _LOSSES
+        (f"- {words}", [str(getattr(report, name)) for report in reports.values()]) for name, words in _UNREACHABLE
     ]
     rows.append(("words shortened", [str(report.shortened_words) for report in reports.values()]))
     for name, values in rows:

@@ -16,7 +16,7 @@ from typing import Any
 
 from spanwright.errors import InputError
 from spanwright.formats.bioc import documents as bioc
-from spanwright.formats.bioc.writing import METADATA, header_of, losses, record_of
+from spanwright.formats.bioc.writing import METADATA, header_of, record_of, unwritable
 from spanwright.formats.format import Format, ReadingLog
 from spanwright.formats.io.lines import Undecodable, read_lines, read_text, with_line_feeds
 from spanwright.formats.json.items import Item, enter, list_items, member, step, unexpected
@@ -151,5 +151,5 @@ FORMAT = Format(
     serialise=serialise,
     holds=frozenset(("concepts", "relations")),
     keys=frozenset((METADATA,)),
-    own_losses=losses,
+    own_unwritable=unwritable,
 )

@@ -17,7 +17,7 @@ from spanwright.formats.bioc.relations import record_of as relation_record
 from spanwright.formats.bioc.relations import relation_of
 from spanwright.formats.json.records import Record, other_keys
 from spanwright.formats.standoff import given_borders, told_relations
-from spanwright.formats.unwritable import Loss, lost_concepts, lost_relation, named
+from spanwright.formats.unwritable import Unwritable, named, unwritable_concepts, unwritable_relation
 from spanwright.text import Document, Entity
 
 METADATA = "bioc"
@@ -32,12 +32,12 @@ def header_of(metadata: Mapping[str, Any]) -> Record:
 
 
 def record_of(document: Document) -> Record:
-    """The record of a document. What `losses` names is left out."""
-    return _record_and_losses(document)[0]
+    """The record of a document. What `unwritable` names is left out."""
+    return _record_and_unwritable(document)[0]
 
 
-def _record_and_losses(document: Document) -> tuple[Record, list[Loss]]:
-    """The record of a document, and a loss for each relation that is not in it."""
+def _record_and_unwritable(document: Document) -> tuple[Record, list[Unwritable]]:
+    """The record of a document, and a line for each relation that is not in it."""
     known = _object(document.metadata.get(METADATA))
     notes = _object(document.annotation_notes.get(METADATA))
     passages = passages_of(document, known.get("passages"))
@@ -48,10 +48,10 @@ def _record_and_losses(document: Document) -> tuple[Record, list[Loss]]:
     kept = [_Placed.of(each) for each in objects_in(notes.get("relations"))]
     taken = {str(each.record.get("id")) for each in kept}
     entities = _annotate(document, passages, notes.get("annotations"), taken)
-    placed, losses = _relations(document, kept, entities)
+    placed, unwritable = _relations(document, kept, entities)
     for each in placed:
         _holder_at(record, each.place)["relations"].append(each.record)
-    return record, losses
+    return record, unwritable
 
 
 def _annotate(document: Document, passages: list[Record], known: Any, taken: set[str]) -> dict[str, Entity]:
@@ -91,15 +91,15 @@ def _holder_at(record: Record, place: Sequence[Any]) -> Record:
 
 def _relations(
     document: Document, kept: list[_Placed], entities: Mapping[str, Entity]
-) -> tuple[list[_Placed], list[Loss]]:
+) -> tuple[list[_Placed], list[Unwritable]]:
     """The relations of a document: as the file had them, where they still hold, and the others."""
     types = {entity.type for entity in document.entities}
     told, untold = told_relations(
         kept, lambda each: relation_of(each.record, entities, types), document.relations
     )
     holding = _holding(told, set(entities))
-    losses = [
-        Loss("notes", f"{each.record!r:.80} in document {document.id!r}")
+    unwritable = [
+        Unwritable("notes", f"{each.record!r:.80} in document {document.id!r}")
         for each in told
         if each not in holding
     ]
@@ -111,8 +111,8 @@ def _relations(
     for relation in untold:
         own = relation_record(relation, next(fresh), ids, types)
         holding += [_Placed([], own)] if own else []
-        losses += [] if own else [lost_relation(document, relation)]
-    return holding, losses
+        unwritable += [] if own else [unwritable_relation(document, relation)]
+    return holding, unwritable
 
 
 def _object(value: Any) -> Record:
@@ -150,15 +150,15 @@ def _references(relation: Record) -> Iterable[str]:
     return (str(node.get("refid")) for node in objects_in(relation.get("nodes")))
 
 
-def losses(document: Document) -> Iterator[Loss]:
+def unwritable(document: Document) -> Iterator[Unwritable]:
     """One line for each thing of a document that a reader would not get back."""
     passages = passages_of(document, _object(document.metadata.get(METADATA)).get("passages"))
     has_sentences = place(passages).sentences == document.sentences
     yield from given_borders(replace(document, sentences=None) if has_sentences else document)
     for entity in document.entities:
         if not entity.type.strip():
-            yield Loss("entities", f"the type of {named(document, entity)}")
+            yield Unwritable("entities", f"the type of {named(document, entity)}")
         elif concepts_of(new_infons(entity)) != entity.concepts:
-            yield lost_concepts(document, entity)
+            yield unwritable_concepts(document, entity)
     if document.relations or document.annotation_notes:
-        yield from _record_and_losses(document)[1]
+        yield from _record_and_unwritable(document)[1]

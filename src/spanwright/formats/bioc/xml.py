@@ -6,7 +6,7 @@
     <location offset="0" length="8"/><text>Delirium</text></annotation></passage></document></collection>
 
 What becomes of passages, infons and relations is told in `bioc`, and so are the options. XML cannot hold
-control characters: they are a loss, and U+FFFD is written for them.
+control characters: they are unwritable, and U+FFFD is written for them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from spanwright.formats.bioc import documents as bioc
 from spanwright.formats.bioc.annotations import infon_texts
 from spanwright.formats.bioc.writing import METADATA, header_of, objects_in, record_of
-from spanwright.formats.bioc.writing import losses as document_losses
+from spanwright.formats.bioc.writing import unwritable as document_unwritable
 from spanwright.formats.format import Format, ReadingLog
 from spanwright.formats.io.safe_xml import (
     Element,
@@ -29,7 +29,7 @@ from spanwright.formats.io.safe_xml import (
     root_name,
 )
 from spanwright.formats.json.records import Record
-from spanwright.formats.unwritable import Loss, lost_relation, named
+from spanwright.formats.unwritable import Unwritable, named, unwritable_relation
 from spanwright.text import Document
 
 _ROOT = "collection"
@@ -121,7 +121,7 @@ def _add_infon(element: Element, record: Record) -> None:
 
 
 def serialise(documents: Iterable[Document]) -> Iterator[str]:
-    """A collection with an element a line. What `losses` names is left out; all offsets hold."""
+    """A collection with an element a line. What `unwritable` names is left out; all offsets hold."""
     is_open = False
     for document in documents:
         if not is_open:
@@ -178,27 +178,29 @@ def _infons(record: Record) -> Iterator[str]:
             yield f'<infon key="{escape_attribute(str(name))}">{escape(text)}</infon>\n'
 
 
-def losses(document: Document) -> Iterator[Loss]:
+def unwritable(document: Document) -> Iterator[Unwritable]:
     """One line for each thing of a document that a reader would not get back."""
     if not document.id or document.id != document.id.strip() or not is_legal(document.id):
-        yield Loss("ids", f"the id {document.id!r} of a document")
+        yield Unwritable("ids", f"the id {document.id!r} of a document")
     if not is_legal(document.text):
-        yield Loss("texts", f"the control characters of document {document.id!r}, which XML cannot hold")
+        yield Unwritable(
+            "texts", f"the control characters of document {document.id!r}, which XML cannot hold"
+        )
     infons = [values.get(METADATA) for values in (document.metadata, document.annotation_notes)]
     if not all(map(is_legal, _strings(infons))):
         line = f"the control characters in the infons of document {document.id!r}, which XML cannot hold"
-        yield Loss("notes", line)
-    yield from document_losses(document)
+        yield Unwritable("notes", line)
+    yield from document_unwritable(document)
     for entity in document.entities:
         if not all(map(is_legal, (entity.type, *entity.concepts))):
             line = f"the control characters in the type or the concepts of {named(document, entity)}"
-            yield Loss("types", line)
+            yield Unwritable("types", line)
     for relation in document.relations:
         texts = (text for each in relation.arguments for text in (each.role, each.target))
         if not all(
             is_legal(text) for text in (relation.type, relation.note, *texts) if isinstance(text, str)
         ):
-            yield lost_relation(document, relation)
+            yield unwritable_relation(document, relation)
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -223,5 +225,5 @@ FORMAT = Format(
     serialise=serialise,
     holds=frozenset(("concepts", "relations")),
     keys=frozenset((METADATA,)),
-    own_losses=losses,
+    own_unwritable=unwritable,
 )

@@ -26,7 +26,7 @@ from spanwright.formats.brat.annotations import (
     parse_entity,
 )
 from spanwright.formats.brat.relations import is_relation_line, notes_of, parse_relation
-from spanwright.formats.brat.writing import IDS, LINES, lines_of, losses, serialise_folder
+from spanwright.formats.brat.writing import IDS, LINES, lines_of, serialise_folder, unwritable
 from spanwright.formats.format import Format, ReadingLog
 from spanwright.formats.io.file_names import id_of_file_name
 from spanwright.formats.io.lines import Undecodable, read_lines, read_text
@@ -176,5 +176,5 @@ FORMAT = Format(
     is_whole=has_annotations,
     holds=frozenset(("concepts", "relations")),
     keys=frozenset((LINES, IDS)),
-    own_losses=losses,
+    own_unwritable=unwritable,
 )

@@ -24,7 +24,7 @@ from spanwright.formats.brat.annotations import (
 from spanwright.formats.brat.relations import notes_of, parse_relation, relation_lines
 from spanwright.formats.io.file_names import file_name, id_of_file_name
 from spanwright.formats.standoff import given_borders, is_column, key, told_relations
-from spanwright.formats.unwritable import Loss, lost_concepts, lost_relation, named
+from spanwright.formats.unwritable import Unwritable, named, unwritable_concepts, unwritable_relation
 from spanwright.text import Document, Entity, Relation
 
 LINES, IDS = "brat_lines", "brat_ids"
@@ -33,7 +33,7 @@ _ENTITY_ID = re.compile(r"T\d+")
 
 
 def serialise_folder(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield the text and the annotations of a document. What `losses` names is left out."""
+    """Yield the text and the annotations of a document. What `unwritable` names is left out."""
     name = file_name(document.id)
     # A reader takes the first byte order mark for no part of the text.
     mark = "\ufeff" if document.text.startswith("\ufeff") else ""
@@ -103,8 +103,8 @@ class _Relations:
     kept: list[str]
     """Lines of the file that was read, which tell concepts, too."""
     fresh: list[str]
-    lost_lines: list[str]
-    lost: list[Relation]
+    unwritable_lines: list[str]
+    unwritable: list[Relation]
 
     @classmethod
     def of(cls, document: Document, marks: _Marks) -> _Relations:
@@ -116,15 +116,15 @@ class _Relations:
         )
         kept = lines_that_hold(lines, entities)
         # A line of concepts may be gone because the entity has others.
-        lost_lines = [line for line in lines if line not in kept and not line.startswith("N")]
+        unwritable_lines = [line for line in lines if line not in kept and not line.startswith("N")]
         fresh: list[str] = []
-        lost: list[Relation] = []
+        unwritable: list[Relation] = []
         ids, note_ids, id_of = _free_ids("R", marks.taken), _free_ids("#", marks.taken), marks.id_of()
         for relation in untold:
             own = relation_lines(relation, next(ids), note_ids, id_of)
             fresh += own
-            lost += [] if own else [relation]
-        return cls(kept, fresh, lost_lines, lost)
+            unwritable += [] if own else [relation]
+        return cls(kept, fresh, unwritable_lines, unwritable)
 
 
 def _free_ids(kind: str, taken: set[str]) -> Iterator[str]:
@@ -153,18 +153,18 @@ def _listed(value: object) -> list[str]:
     return [each for each in values if isinstance(each, str) and is_column(each.replace("\t", ""))]
 
 
-def losses(document: Document) -> Iterator[Loss]:
+def unwritable(document: Document) -> Iterator[Unwritable]:
     """One line for each thing of a document that a reader would not get back."""
     if id_of_file_name(file_name(document.id)) != document.id:
-        yield Loss("ids", f"the id {document.id!r} of a document as a file name")
+        yield Unwritable("ids", f"the id {document.id!r} of a document as a file name")
     yield from given_borders(document)
     for entity in document.entities:
         if not has_writable_type(entity):
-            yield Loss("entities", f"the type of {named(document, entity)}")
+            yield Unwritable("entities", f"the type of {named(document, entity)}")
         elif not all(map(is_column, entity.concepts)):
-            yield lost_concepts(document, entity)
+            yield unwritable_concepts(document, entity)
     if document.relations or document.annotation_notes:
         relations = _Relations.of(document, _Marks.of(document))
-        yield from (lost_relation(document, relation) for relation in relations.lost)
-        for line in relations.lost_lines:
-            yield Loss("notes", f"the line {line!r:.80} of document {document.id!r}")
+        yield from (unwritable_relation(document, relation) for relation in relations.unwritable)
+        for line in relations.unwritable_lines:
+            yield Unwritable("notes", f"the line {line!r:.80} of document {document.id!r}")

@@ -39,7 +39,7 @@ from spanwright.formats.columns.rows import (
     sentence,
     shape,
 )
-from spanwright.formats.columns.writing import WRITING_OPTIONS, losses, serialise
+from spanwright.formats.columns.writing import WRITING_OPTIONS, serialise, unwritable
 from spanwright.formats.format import Format, ReadingLog
 from spanwright.formats.io.ids import Ids
 from spanwright.formats.token_texts import (
@@ -144,7 +144,7 @@ def _document(
         words += len(each.words)
     id, generated = ids.take(group.id, group.line)
     lost = [(group.line, group.unreadable_mark)] if group.unreadable_mark else []
-    lost += [loss for each in group.sentences for loss in each.lost_words]
+    lost += [word for each in group.sentences for word in each.lost_words]
     if lost:
         log.reject_document(path, *lost[0], entities=len(runs))
         for line, reason in lost[1:]:
@@ -229,5 +229,5 @@ FORMAT = Format(
     options={"word_column": int, "tag_column": column_numbers, "scheme": scheme_named},
     serialise=serialise,
     writing_options=WRITING_OPTIONS,
-    own_losses=losses,
+    own_unwritable=unwritable,
 )

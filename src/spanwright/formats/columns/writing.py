@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from spanwright.formats.columns.rows import MARK
 from spanwright.formats.token_texts import Tokens, disjoint, tokens_of
-from spanwright.formats.unwritable import Loss, named
+from spanwright.formats.unwritable import Unwritable, named
 from spanwright.text import Document, Entity
 from spanwright.text.tags import Run, Scheme, scheme_named, tags_from_runs
 
@@ -87,35 +87,35 @@ def _written(word: str) -> str:
     return MARK.replace("-", "_") if word == MARK else _UNWRITABLE.sub("_", word)
 
 
-def losses(
+def unwritable(
     document: Document, *, layers: int = 1, scheme: Scheme = "IOB2", marks: bool = True
-) -> Iterator[Loss]:
+) -> Iterator[Unwritable]:
     """A line for each thing of a document that a column file cannot express, in whatever scheme."""
     if not document.generated_id and (not marks or _UNWRITABLE_IN_ID.search(document.id)):
-        yield Loss("ids", f"the id of document {document.id!r}")
+        yield Unwritable("ids", f"the id of document {document.id!r}")
     tokens = tokens_of(document)
     if not marks and len(tokens.sentences) != 1:
         line = f"that the {len(tokens.sentences)} sentences of document {document.id!r} are one document"
-        yield Loss("borders", line)
+        yield Unwritable("borders", line)
     for word in tokens.words:
         if _written(word) != word:
             became = f"which becomes {_written(word)!r}"
-            yield Loss("texts", f"the word {word!r} of document {document.id!r}, {became}")
+            yield Unwritable("texts", f"the word {word!r} of document {document.id!r}, {became}")
     yield from _expressible(document, tokens, layers)[1]
 
 
-def _expressible(document: Document, tokens: Tokens, layers: int) -> tuple[list[Run], list[Loss]]:
-    """The runs that can be written, and a loss for each entity that cannot, and for text outside of words."""
+def _expressible(document: Document, tokens: Tokens, layers: int) -> tuple[list[Run], list[Unwritable]]:
+    """The runs that can be written, and a line for each entity that cannot, and for text outside of words."""
     sentence_of = [number for number, words in enumerate(tokens.sentences) for _ in words]
-    found = list(tokens.losses)
+    found = list(tokens.unwritable)
     writable: list[tuple[Run, Entity]] = []
     for run, entity in tokens.runs:
         if sentence_of[run[0]] != sentence_of[run[1] - 1]:
             line = f"the entity {named(document, entity)}, which crosses a sentence border"
-            found.append(Loss("entities", line))
+            found.append(Unwritable("entities", line))
         elif _UNWRITABLE.search(entity.type):
             line = f"the entity {named(document, entity)}, whose type has white space"
-            found.append(Loss("entities", line))
+            found.append(Unwritable("entities", line))
         else:
             writable.append((run, entity))
     runs, overlapping = disjoint(document, writable, layers)

@@ -28,15 +28,15 @@ from spanwright.formats.json.records import (
     given_notes,
     json_lines,
     list_length,
-    metadata_losses,
     notes_record,
     other_keys,
+    unwritable_metadata,
     write_record,
 )
 from spanwright.formats.odd_entities import remark_odd_entities
 from spanwright.formats.standoff import remark_other_mention
-from spanwright.formats.token_texts import border_losses, entity_of, joined, tokens_of
-from spanwright.formats.unwritable import Loss
+from spanwright.formats.token_texts import entity_of, joined, tokens_of, unwritable_borders
+from spanwright.formats.unwritable import Unwritable
 from spanwright.text import Document, Entity, Range
 
 _KEYS = frozenset(("sent_id", "tokens", "entity_mentions", NOTES))
@@ -115,11 +115,11 @@ def serialise(documents: Iterable[Document]) -> Iterator[str]:
         yield write_record(record, document.id) + "\n"
 
 
-def losses(document: Document) -> Iterator[Loss]:
+def unwritable(document: Document) -> Iterator[Unwritable]:
     """A line for each thing of a document that tokens with mentions cannot express."""
-    yield from tokens_of(document).losses
-    yield from border_losses(document)
-    yield from metadata_losses(document, _KEYS)
+    yield from tokens_of(document).unwritable
+    yield from unwritable_borders(document)
+    yield from unwritable_metadata(document, _KEYS)
 
 
 FORMAT = Format(
@@ -130,5 +130,5 @@ FORMAT = Format(
     read=read,
     serialise=serialise,
     holds=frozenset(("metadata", "notes")),
-    own_losses=losses,
+    own_unwritable=unwritable,
 )

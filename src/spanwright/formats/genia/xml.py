@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from spanwright.formats.format import Format, ReadingLog
-from spanwright.formats.genia.xml_writing import LEX, PARTS, TITLE_END, losses, serialise, title_end
+from spanwright.formats.genia.xml_writing import LEX, PARTS, TITLE_END, serialise, title_end, unwritable
 from spanwright.formats.io.ids import Ids
 from spanwright.formats.io.safe_xml import Element, root_children, root_name
 from spanwright.formats.standoff import key
@@ -237,5 +237,5 @@ FORMAT = Format(
     options={"types": types_named},
     serialise=serialise,
     keys=frozenset((LEX, PARTS, TITLE_END)),
-    own_losses=losses,
+    own_unwritable=unwritable,
 )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from spanwright.formats.io.safe_xml import escape, escape_attribute, is_legal
 from spanwright.formats.standoff import given_borders, key
-from spanwright.formats.unwritable import Loss, named
+from spanwright.formats.unwritable import Unwritable, named
 from spanwright.text import Document, Entity, Range, sentences
 
 LEX, PARTS, TITLE_END = "genia_lex", "genia_parts", "genia_title_end"
@@ -43,7 +43,7 @@ def title_end(text: str, sentence_ranges: Sequence[Range]) -> int:
 
 
 def serialise(documents: Iterable[Document]) -> Iterator[str]:
-    """The header, an article for each document, and the end. What `losses` names is left out."""
+    """The header, an article for each document, and the end. What `unwritable` names is left out."""
     yield _HEADER
     for document in documents:
         yield _article(document)
@@ -129,30 +129,30 @@ def _cross(part: _Mark, other: _Mark) -> bool:
     return not inside and not around
 
 
-def _expressible(document: Document, ranges: Sequence[Range]) -> tuple[list[Entity], list[Loss]]:
-    """The entities that nested elements can hold, outer ones first, and a loss for each other one."""
+def _expressible(document: Document, ranges: Sequence[Range]) -> tuple[list[Entity], list[Unwritable]]:
+    """The entities that nested elements can hold, outer ones first, and a line for each other one."""
     kept: list[Entity] = []
-    losses: list[Loss] = []
+    unwritable: list[Unwritable] = []
     around: list[Entity] = []
     for entity in sorted(document.entities, key=lambda each: (each.start, -each.end)):
         while around and around[-1].end <= entity.start:
             around.pop()
         if len(entity.pieces) > 1:
-            losses.append(Loss("entities", f"the discontinuous entity {named(document, entity)}"))
+            unwritable.append(Unwritable("entities", f"the discontinuous entity {named(document, entity)}"))
         elif not any(start <= entity.start and entity.end <= end for start, end in ranges):
-            losses.append(_lost(document, entity, "which is not inside of one sentence"))
+            unwritable.append(_unwritable(document, entity, "which is not inside of one sentence"))
         elif around and around[-1].end < entity.end:
-            losses.append(_lost(document, entity, "which crosses one that begins before it"))
+            unwritable.append(_unwritable(document, entity, "which crosses one that begins before it"))
         elif len(around) >= _MOST_NESTED:
-            losses.append(_lost(document, entity, f"which is inside of {len(around)} others"))
+            unwritable.append(_unwritable(document, entity, f"which is inside of {len(around)} others"))
         else:
             kept.append(entity)
             around.append(entity)
-    return kept, losses
+    return kept, unwritable
 
 
-def _lost(document: Document, entity: Entity, reason: str) -> Loss:
-    return Loss("entities", f"the entity {named(document, entity)}, {reason}")
+def _unwritable(document: Document, entity: Entity, reason: str) -> Unwritable:
+    return Unwritable("entities", f"the entity {named(document, entity)}, {reason}")
 
 
 def _marked(text: str, marks: Sequence[_Mark], start: int, end: int) -> str:
@@ -180,15 +180,15 @@ def _marked(text: str, marks: Sequence[_Mark], start: int, end: int) -> str:
     return "".join(pieces)
 
 
-def losses(document: Document) -> Iterator[Loss]:
+def unwritable(document: Document) -> Iterator[Unwritable]:
     """One line for each thing of a document that a reader would not get back."""
     id = document.id
     if not document.generated_id and (not id or id != id.strip() or not is_legal(id)):
-        yield Loss("ids", f"the id {id!r} of a document")
+        yield Unwritable("ids", f"the id {id!r} of a document")
     if not is_legal(document.text):
-        yield Loss("texts", f"the control characters in the text of document {id!r}")
+        yield Unwritable("texts", f"the control characters in the text of document {id!r}")
     yield from given_borders(replace(document, sentences=None))
     yield from _expressible(document, _sentence_ranges(document))[1]
     for entity in document.entities:
         if not is_legal(entity.type):
-            yield Loss("types", f"the control characters in the type of {named(document, entity)}")
+            yield Unwritable("types", f"the control characters in the type of {named(document, entity)}")

@@ -28,15 +28,14 @@ from spanwright.formats.json.records import (
     first_keys,
     given_id,
     given_notes,
-    metadata_losses,
     notes_record,
     other_keys,
     skip_space,
+    unwritable_metadata,
     write_record,
 )
 from spanwright.formats.token_texts import (
     Tokens,
-    border_losses,
     disjoint,
     entity_of,
     joined,
@@ -46,8 +45,9 @@ from spanwright.formats.token_texts import (
     tokens_of,
     unreadable_tag,
     untyped_tag,
+    unwritable_borders,
 )
-from spanwright.formats.unwritable import Loss, lost_relation
+from spanwright.formats.unwritable import Unwritable, unwritable_relation
 from spanwright.text import Argument, Document, Entity, Relation
 from spanwright.text.tags import Run, runs_from_tags, tags_from_runs, unknown_tags
 
@@ -195,17 +195,17 @@ def _written_relations(document: Document, tokens: Tokens, runs: list[Run]) -> I
         yield {"head": found[0], "tail": found[1], "type": relation.type} if len(found) == 2 else {}
 
 
-def losses(document: Document) -> Iterator[Loss]:
+def unwritable(document: Document) -> Iterator[Unwritable]:
     """A line for each thing of a document that one layer of tags cannot express."""
     tokens = tokens_of(document)
-    yield from tokens.losses
+    yield from tokens.unwritable
     runs, overlapping = disjoint(document, tokens.runs)
     yield from overlapping
     for relation, record in zip(document.relations, _written_relations(document, tokens, runs), strict=True):
         if not record:
-            yield lost_relation(document, relation)
-    yield from border_losses(document)
-    yield from metadata_losses(document, _KEYS)
+            yield unwritable_relation(document, relation)
+    yield from unwritable_borders(document)
+    yield from unwritable_metadata(document, _KEYS)
 
 
 FORMAT = Format(
@@ -216,5 +216,5 @@ FORMAT = Format(
     read=read,
     serialise=serialise,
     holds=frozenset(("metadata", "notes", "relations")),
-    own_losses=losses,
+    own_unwritable=unwritable,
 )

@@ -14,7 +14,7 @@ from typing import Any
 from spanwright.errors import InputError
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.io.lines import Undecodable, read_lines
-from spanwright.formats.unwritable import Loss
+from spanwright.formats.unwritable import Unwritable
 from spanwright.text import Document
 from spanwright.text.tags import Run
 
@@ -225,9 +225,9 @@ def other_keys(values: Mapping[str, Any], known: frozenset[str]) -> Record:
     return {key: value for key, value in values.items() if key not in known}
 
 
-def metadata_losses(document: Document, known: frozenset[str]) -> Iterator[Loss]:
+def unwritable_metadata(document: Document, known: frozenset[str]) -> Iterator[Unwritable]:
     """A line for each metadata key that is also a key of the format, and so cannot stand beside it."""
     for key in document.metadata:
         if key in known:
             line = f"the metadata {key!r} of document {document.id!r}, which is a key of the format"
-            yield Loss("metadata", line)
+            yield Unwritable("metadata", line)

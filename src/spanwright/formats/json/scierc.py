@@ -31,14 +31,14 @@ from spanwright.formats.json.records import (
     given_notes,
     json_lines,
     list_length,
-    metadata_losses,
     notes_record,
     other_keys,
+    unwritable_metadata,
     write_record,
 )
 from spanwright.formats.odd_entities import remark_odd_entities
 from spanwright.formats.token_texts import Tokens, entity_of, joined, plain_pair, tokens_of
-from spanwright.formats.unwritable import Loss, lost_relation
+from spanwright.formats.unwritable import Unwritable, unwritable_relation
 from spanwright.text import Argument, Document, Entity, Range, Relation
 
 _CLUSTERS = "clusters"
@@ -177,14 +177,14 @@ def _written_relations(document: Document, tokens: Tokens) -> Iterator[_Row]:
         yield (*found[0], *found[1], relation.type) if len(found) == 2 and is_read else ()
 
 
-def losses(document: Document) -> Iterator[Loss]:
+def unwritable(document: Document) -> Iterator[Unwritable]:
     """A line for each thing of a document that sentences of tokens cannot express."""
     tokens = tokens_of(document)
-    yield from tokens.losses
+    yield from tokens.unwritable
     for relation, row in zip(document.relations, _written_relations(document, tokens), strict=True):
         if not row:
-            yield lost_relation(document, relation)
-    yield from metadata_losses(document, _KEYS)
+            yield unwritable_relation(document, relation)
+    yield from unwritable_metadata(document, _KEYS)
 
 
 FORMAT = Format(
@@ -195,5 +195,5 @@ FORMAT = Format(
     read=read,
     serialise=serialise,
     holds=frozenset(("metadata", "notes", "relations")),
-    own_losses=losses,
+    own_unwritable=unwritable,
 )

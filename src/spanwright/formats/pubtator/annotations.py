@@ -107,7 +107,7 @@ def _kept_columns(entity: Entity, document: Document) -> str:
 
 
 def obstacle(entity: Entity) -> str:
-    """What keeps an entity from being written, in the words of a loss; '' when nothing does."""
+    """What keeps an entity from being written, in the words of `Unwritable`; '' when nothing does."""
     if len(entity.pieces) > 1:
         return "the fragments of"
     return "" if is_column(entity.type) else "the type of"

@@ -35,7 +35,7 @@ from spanwright.formats.pubtator.annotations import (
     relation_of,
 )
 from spanwright.formats.standoff import given_borders, key, remark_other_mention
-from spanwright.formats.unwritable import Loss, lost_concepts, lost_relation, named
+from spanwright.formats.unwritable import Unwritable, named, unwritable_concepts, unwritable_relation
 from spanwright.text import Document, Entity, Relation
 
 _TEXT_LINE = re.compile(r"([^|\t\n]+)\|([ta])\|")
@@ -174,7 +174,7 @@ def _sections(text: str) -> tuple[str, str]:
 
 
 def serialise(documents: Iterable[Document]) -> Iterator[str]:
-    """Yield the block of each document. What `losses` names is left out; all offsets hold."""
+    """Yield the block of each document. What `unwritable` names is left out; all offsets hold."""
     uses: Counter[str] = Counter()
     for document in documents:
         # The id that the file gave is written again where a reader will number it again as before.
@@ -197,22 +197,22 @@ def _lines(document: Document, id: str) -> Iterator[str]:
             yield "\t".join([id, *columns])
 
 
-def losses(document: Document) -> Iterator[Loss]:
+def unwritable(document: Document) -> Iterator[Unwritable]:
     """One line for each thing of a document that a reader would not get back."""
     if not document.id or _ILLEGAL_IN_ID.search(document.id):
-        yield Loss("ids", f"the id {document.id!r} of a document")
+        yield Unwritable("ids", f"the id {document.id!r} of a document")
     if _joined(*_sections(document.text)) != document.text:
         line = f"the line breaks of document {document.id!r} but for one, which parts title and abstract"
-        yield Loss("texts", line)
+        yield Unwritable("texts", line)
     yield from given_borders(document)
     for entity in document.entities:
         if found := obstacle(entity):
-            yield Loss("entities", f"{found} {named(document, entity)}")
+            yield Unwritable("entities", f"{found} {named(document, entity)}")
         elif join_concepts(entity.concepts) is None:
-            yield lost_concepts(document, entity)
+            yield unwritable_concepts(document, entity)
     for relation in document.relations:
         if not relation_columns(relation, document.text):
-            yield lost_relation(document, relation)
+            yield unwritable_relation(document, relation)
 
 
 FORMAT = Format(
@@ -225,5 +225,5 @@ FORMAT = Format(
     serialise=serialise,
     holds=frozenset(("concepts", "relations")),
     keys=frozenset(("pubtator_columns", "given_id")),
-    own_losses=losses,
+    own_unwritable=unwritable,
 )

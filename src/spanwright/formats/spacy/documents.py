@@ -33,8 +33,8 @@ from spanwright.formats.spacy.writing import (
     ID,
     REST,
     import_spacy,
-    losses,
     sentences_of,
+    unwritable,
     words_of,
     write,
 )
@@ -167,5 +167,5 @@ FORMAT = Format(
     write=write,
     compressible=False,
     holds=EVERYTHING - {"confidences"},
-    own_losses=losses,
+    own_unwritable=unwritable,
 )

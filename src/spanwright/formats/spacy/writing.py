@@ -12,7 +12,7 @@ from spanwright.errors import InputError, MissingExtraError
 from spanwright.formats.io.whole_files import whole_file
 from spanwright.formats.json.records import Record, write_record
 from spanwright.formats.json.relations import relation_records
-from spanwright.formats.unwritable import Loss, lost_concepts, lost_relation, named
+from spanwright.formats.unwritable import Unwritable, named, unwritable_concepts, unwritable_relation
 from spanwright.text import Document, Entity, Range, words
 
 ID, REST = "id", "spanwright"
@@ -53,7 +53,7 @@ def sentences_of(text: str, tokens: Iterable[Range], starts: set[int]) -> tuple[
 
 
 def write(documents: Iterable[Document], path: Path) -> None:
-    """Write a file. What `losses` names is left out."""
+    """Write a file. What `unwritable` names is left out."""
     spacy = import_spacy()
     vocab = spacy.vocab.Vocab()
     docs = spacy.tokens.DocBin(attrs=_ATTRIBUTES, store_user_data=True)
@@ -135,34 +135,34 @@ def _tokens(document: Document) -> tuple[list[Range], list[bool]]:
     return tokens, spaces
 
 
-def losses(document: Document) -> Iterator[Loss]:
+def unwritable(document: Document) -> Iterator[Unwritable]:
     """One line for each thing of a document that a reader would not get back."""
     text, (tokens, _) = document.text, _tokens(document)
     if document.words is not None and words_of(text, tokens) != document.words:
         line = f"the given words of document {document.id!r}, which leave out text or are white space"
-        yield Loss("borders", line)
+        yield Unwritable("borders", line)
     if document.sentences is not None:
         starts = {start for start, _ in document.sentences}
         if sentences_of(text, tokens, starts) != document.sentences:
             reason = "which do not end with their last words"
-            yield Loss("borders", f"the given sentences of document {document.id!r}, {reason}")
-    yield from _entity_losses(document, tokens)
+            yield Unwritable("borders", f"the given sentences of document {document.id!r}, {reason}")
+    yield from _unwritable_entities(document, tokens)
 
 
-def _entity_losses(document: Document, tokens: list[Range]) -> Iterator[Loss]:
+def _unwritable_entities(document: Document, tokens: list[Range]) -> Iterator[Unwritable]:
     """One line for each entity that cannot be written, and for each relation of such."""
     starts, ends = {start for start, _ in tokens}, {end for _, end in tokens}
-    lost: set[Entity] = set()
+    unwritable: set[Entity] = set()
     for entity in document.entities:
         if len(entity.pieces) > 1:
-            lost.add(entity)
-            yield Loss("entities", f"the discontinuous entity {named(document, entity)}")
+            unwritable.add(entity)
+            yield Unwritable("entities", f"the discontinuous entity {named(document, entity)}")
         elif entity.start not in starts or entity.end not in ends:
-            lost.add(entity)
+            unwritable.add(entity)
             line = f"the entity {named(document, entity)}, which does not begin and end with a word"
-            yield Loss("entities", line)
+            yield Unwritable("entities", line)
         elif len(entity.concepts) > 1 or "" in entity.concepts:
-            yield lost_concepts(document, entity)
+            yield unwritable_concepts(document, entity)
     for relation in document.relations:
-        if not lost.isdisjoint(relation.mentions):
-            yield lost_relation(document, relation)
+        if not unwritable.isdisjoint(relation.mentions):
+            yield unwritable_relation(document, relation)

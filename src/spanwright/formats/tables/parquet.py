@@ -39,7 +39,7 @@ from spanwright.formats.tables.arrow import (
     table_files,
 )
 from spanwright.formats.tables.tagged_rows import TagColumns, read_tagged
-from spanwright.formats.unwritable import EVERYTHING, Loss, named
+from spanwright.formats.unwritable import EVERYTHING, Unwritable, named
 from spanwright.text import Document, Entity, Range
 
 _GROUP_DOCUMENTS = 1000
@@ -260,11 +260,13 @@ def _range_rows(ranges: tuple[Range, ...] | None) -> list[Record] | None:
     return None if ranges is None else [{"start": start, "end": end} for start, end in ranges]
 
 
-def losses(document: Document) -> Iterator[Loss]:
+def unwritable(document: Document) -> Iterator[Unwritable]:
     """One line for each confidence that is no number."""
     for entity in document.entities:
         if entity.confidence is not None and not isfinite(entity.confidence):
-            yield Loss("confidences", f"the confidence {entity.confidence} of {named(document, entity)}")
+            yield Unwritable(
+                "confidences", f"the confidence {entity.confidence} of {named(document, entity)}"
+            )
 
 
 FORMAT = Format(
@@ -278,5 +280,5 @@ FORMAT = Format(
     compressible=False,
     is_whole=is_saved_data_set,
     holds=EVERYTHING,
-    own_losses=losses,
+    own_unwritable=unwritable,
 )

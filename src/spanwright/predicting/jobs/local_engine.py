@@ -70,7 +70,7 @@ class _Attempt:
     """A shard, and how often it was tried in vain."""
 
     shard: Shard
-    losses: int = 0
+    lost_workers: int = 0
 
 
 def _at_hand(items: Iterator[Shard | GroupEnd], waiting: deque[_Attempt]) -> Iterator[GroupEnd]:
@@ -87,8 +87,8 @@ def _again(worker: _Worker, waiting: deque[_Attempt]) -> Iterator[LostShard]:
     attempt = worker.attempt
     if attempt is None:
         return
-    attempt.losses += 1
-    if attempt.losses <= RETRIES:
+    attempt.lost_workers += 1
+    if attempt.lost_workers <= RETRIES:
         waiting.appendleft(attempt)
     else:
         yield LostShard(attempt.shard.name, len(attempt.shard.documents))

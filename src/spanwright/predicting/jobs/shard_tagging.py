@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from spanwright.errors import InputError, SpanwrightError
 from spanwright.formats.files import FORMATS, named, write, write_stream
 from spanwright.formats.format import Format
-from spanwright.formats.unwritable import count_losses
+from spanwright.formats.unwritable import count_unwritable
 from spanwright.predicting.jobs.shards import Shard
 from spanwright.predicting.tagging_options import TaggingOptions, tag_documents
 from spanwright.text import Document, words
@@ -142,14 +142,14 @@ def _is_expressible(
     path: str, document: Document, format: Format, lossy: bool, problems: list[dict[str, Any]]
 ) -> bool:
     """Whether a document can be written; what is left out of it is told in any case."""
-    losses = [loss for loss in format.losses(document) if loss.needs_leave]
+    unwritable = [line for line in format.unwritable(document) if line.needs_leave]
     told = "left out" if lossy else f"{format.name} cannot express (leave it out with --lossy)"
-    problems += [_problem(path, document, f"{told}: {loss}") for loss in losses]
-    return lossy or not losses
+    problems += [_problem(path, document, f"{told}: {line}") for line in unwritable]
+    return lossy or not unwritable
 
 
 def _by_products(document: Document, format: Format) -> int:
-    return count_losses(loss for loss in format.losses(document) if not loss.needs_leave)
+    return count_unwritable(line for line in format.unwritable(document) if not line.needs_leave)
 
 
 def _is_writable(path: str, document: Document, format: Format, problems: list[dict[str, Any]]) -> bool:

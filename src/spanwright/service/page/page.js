@@ -187,12 +187,12 @@ function press(event) {
 
 async function save(format) {
   await attempt(async () => {
-    const { files, losses } = await service.download({ ...result.request, ...limits(), format });
+    const { files, unwritable } = await service.download({ ...result.request, ...limits(), format });
     const name = result.name || "tagged";
     for (const [ending, text] of Object.entries(files)) offer(`${name}.${ending}`, text);
     const saved = `Saved ${Object.keys(files).map((ending) => `${name}.${ending}`).join(" and ")}`;
-    const lost = losses ? `, without ${counted(losses, "thing", "things")} that the format cannot express` : "";
-    find("status").textContent = saved + lost;
+    const missing = unwritable ? `, without ${counted(unwritable, "thing", "things")} that the format cannot express` : "";
+    find("status").textContent = saved + missing;
   }, () => save(format));
 }
 

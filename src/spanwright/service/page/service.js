@@ -29,11 +29,11 @@ export async function tag(request, signal) {
   return (await answer.json()).documents[0];
 }
 
-/** The entities in another format: {files, losses}, with a text for each ending, and what the format cannot express. */
+/** The entities in another format: {files, unwritable}, with a text for each ending, and what the format cannot express. */
 export async function download(request) {
   const answer = await ask("tag", posted(request));
-  const losses = Number(answer.headers.get("Spanwright-Losses") ?? 0);
-  return { files: await filesOf(answer, request.format), losses };
+  const unwritable = Number(answer.headers.get("Spanwright-Losses") ?? 0);
+  return { files: await filesOf(answer, request.format), unwritable };
 }
 
 /** BRAT keeps text and annotations in two files; the other formats have one. */

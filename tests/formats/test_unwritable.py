@@ -1,4 +1,4 @@
-"""Whatever a document carries, every format gives it back or counts it as lost."""
+"""Whatever a document carries, every format gives it back or counts it as unwritable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from spanwright.errors import InputError
 from spanwright.formats.files import FORMATS, read, write
-from spanwright.formats.unwritable import Kind, Loss, count_losses, told_by_kind
+from spanwright.formats.unwritable import Kind, Unwritable, count_unwritable, told_by_kind
 from spanwright.text import Argument, Document, Entity, Relation
 
 EXTRAS = {"parquet": "pyarrow", "spacy": "spacy"}
@@ -51,7 +51,7 @@ def confidences(document: Document) -> Any:
 
 
 def relations(document: Document) -> Any:
-    """Relations by the ranges of mentions: concepts that are lost are not lost with them."""
+    """Relations by the ranges of mentions: concepts that are unwritable are not missed in them."""
     return [
         (relation.type, relation.note, [(each.role, shown(each.target)) for each in relation.arguments])
         for relation in document.relations
@@ -104,12 +104,12 @@ CONTENTS = {
 }
 
 
-def written(document: Document, format: str, folder: Path) -> tuple[Document, list[Loss]]:
-    """What is read again, and what was counted as lost."""
-    losses: list[Loss] = []
-    write([document], folder / "corpus", format=format, lossy=True, losses=losses)
+def written(document: Document, format: str, folder: Path) -> tuple[Document, list[Unwritable]]:
+    """What is read again, and what was counted as unwritable."""
+    unwritable: list[Unwritable] = []
+    write([document], folder / "corpus", format=format, lossy=True, unwritable=unwritable)
     (found,) = read(folder / "corpus", format=format).documents
-    return found, losses
+    return found, unwritable
 
 
 @ALL
@@ -119,9 +119,9 @@ def test_what_is_not_read_again_is_counted_and_nothing_else_is(
 ) -> None:
     pytest.importorskip(EXTRAS.get(format, "spanwright"))
     content = CONTENTS[name]
-    found, losses = written(content.document, format, tmp_path)
+    found, unwritable = written(content.document, format, tmp_path)
     survived = content.part(found) == content.part(content.document)
-    assert survived is not any(loss.kind == content.kind for loss in losses)
+    assert survived is not any(line.kind == content.kind for line in unwritable)
 
 
 BRAT = "T1\tGENE 0 3\tp53\nE1\tGENE:T1\nA1\tNegation E1\n#1\tAnnotatorNotes T1\tsure\n"
@@ -170,9 +170,9 @@ def test_notes_of_a_reader_are_carried_or_counted(tmp_path: Path, source: str, f
     path = folder if len(FILES[source]) > 1 else folder / name
     (document,) = read(path, format=source).documents
     assert document.annotation_notes
-    found, losses = written(document, format, tmp_path)
+    found, unwritable = written(document, format, tmp_path)
     assert (found.annotation_notes == document.annotation_notes) is not any(
-        loss.kind == "notes" for loss in losses
+        line.kind == "notes" for line in unwritable
     )
 
 
@@ -185,12 +185,15 @@ def test_concepts_and_relations_are_not_left_out_without_leave(tmp_path: Path, n
 
 @pytest.mark.parametrize("name", ["confidences", "metadata", "the corpus", "notes from elsewhere"])
 def test_by_products_are_left_out_without_leave_but_counted(tmp_path: Path, name: str) -> None:
-    losses: list[Loss] = []
-    write([CONTENTS[name].document], tmp_path / "corpus.conll", losses=losses)
-    assert told_by_kind(losses) == f"1 losses (1 {CONTENTS[name].kind})"
+    unwritable: list[Unwritable] = []
+    write([CONTENTS[name].document], tmp_path / "corpus.conll", unwritable=unwritable)
+    assert told_by_kind(unwritable) == f"1 losses (1 {CONTENTS[name].kind})"
 
 
-def test_losses_are_counted_by_kind() -> None:
-    losses = [Loss("concepts", "a", 2), Loss("relations", "b"), Loss("concepts", "c")]
-    assert (count_losses(losses), told_by_kind(losses)) == (4, "4 losses (3 concepts, 1 relations)")
+def test_unwritable_things_are_counted_by_kind() -> None:
+    unwritable = [Unwritable("concepts", "a", 2), Unwritable("relations", "b"), Unwritable("concepts", "c")]
+    assert (count_unwritable(unwritable), told_by_kind(unwritable)) == (
+        4,
+        "4 losses (3 concepts, 1 relations)",
+    )
     assert told_by_kind([]) == "0 losses"

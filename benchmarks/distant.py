@@ -149,9 +149,9 @@ def word_counts(gold: list[Document], labelled: list[Document], type_: str) -> C
 
 
 def _inside(borders: tuple[Range, ...], entities: tuple[Entity, ...], type_: str) -> set[Range]:
-    pieces = [piece for entity in entities if entity.type == type_ for piece in entity.pieces]
+    ranges = [each for entity in entities if entity.type == type_ for each in entity.ranges]
     return {
-        (start, end) for start, end in borders for first, last in pieces if first <= start and end <= last
+        (start, end) for start, end in borders for first, last in ranges if first <= start and end <= last
     }
 
 

@@ -101,7 +101,7 @@ def test_gold_spans_are_scored(folder: Path) -> None:
     call = ("--gold", folder / "gold.jsonl", "--corpus-ids", folder / "train.jsonl")
     found = answered(generate(folder, *call, "--json"))
     scores = found["scores"]
-    assert scores["spans"] == len(found["spans"]) == len({(d.id, e.pieces) for d in GOLD for e in d.entities})
+    assert scores["spans"] == len(found["spans"]) == len({(d.id, e.ranges) for d in GOLD for e in d.entities})
     assert scores["one_word"] == sum(" " not in each["text"] for each in found["spans"])
     assert 0 < scores["with_synonyms"] <= scores["spans"]
     assert 0 < scores["reconstruction"]["unknown_share"] < 1

@@ -28,8 +28,8 @@ def test_nested_crossing_and_doubly_typed_entities_are_counted_apart() -> None:
 
 
 def test_discontinuous_and_word_cutting_entities_are_counted() -> None:
-    pieces = Entity(0, 27, "Disease", fragments=((0, 5), (21, 27)))
-    figures = statistics([_document(pieces, Entity(0, 3, "Gene"))])
+    discontinuous = Entity(0, 27, "Disease", fragments=((0, 5), (21, 27)))
+    figures = statistics([_document(discontinuous, Entity(0, 3, "Gene"))])
     assert (figures.nesting.discontinuous, figures.nesting.cutting_words) == (1, 1)
     assert figures.widths == {1: 1, 2: 1}
 

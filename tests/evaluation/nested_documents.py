@@ -1,4 +1,4 @@
-"""Random documents whose entities nest, cross, repeat and come in pieces, for property tests."""
+"""Random documents whose entities nest, cross, repeat and have several ranges, for property tests."""
 
 from __future__ import annotations
 
@@ -37,4 +37,4 @@ def two_sides(draw: st.DrawFn) -> tuple[list[Document], list[Document]]:
 
 def overlap(left: Entity, right: Entity) -> bool:
     """Whether two entities share a character."""
-    return any(set(range(*mine)) & set(range(*theirs)) for mine in left.pieces for theirs in right.pieces)
+    return any(set(range(*mine)) & set(range(*theirs)) for mine in left.ranges for theirs in right.ranges)

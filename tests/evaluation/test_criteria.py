@@ -53,7 +53,7 @@ def without_empty(per_type: dict[str, Matches]) -> dict[str, Matches]:
 def test_one_to_one_criteria_equal_the_intersection_of_sets(sides: Sides) -> None:
     comparison = compare_documents(*sides)
     marks: dict[Criterion, Callable[[Entity], object]] = {
-        "strict": lambda entity: entity.pieces,
+        "strict": lambda entity: entity.ranges,
         "start": lambda entity: entity.start,
         "end": lambda entity: entity.end,
     }

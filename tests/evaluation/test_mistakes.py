@@ -33,7 +33,7 @@ def test_kinds_partition_the_false_positives_and_the_false_negatives(sides: Side
 
 def naive_kind(entity: Entity, golds: tuple[Entity, ...]) -> str:
     touching = [gold for gold in golds if overlap(entity, gold)]
-    if any(gold.pieces == entity.pieces for gold in golds):
+    if any(gold.ranges == entity.ranges for gold in golds):
         return "type"
     if any(gold.type == entity.type for gold in touching):
         return "boundary"
@@ -71,7 +71,7 @@ def test_the_two_entities_of_an_example_show_the_mistake(sides: Sides) -> None:
     mistakes = find_mistakes(compare_documents(*sides))
     for example in mistakes.examples("type"):
         assert example.gold and example.predicted
-        assert example.gold.pieces == example.predicted.pieces
+        assert example.gold.ranges == example.predicted.ranges
         assert example.gold.type != example.predicted.type
     for example in mistakes.examples("boundary"):
         assert example.gold and example.predicted and overlap(example.gold, example.predicted)

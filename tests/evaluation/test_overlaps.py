@@ -13,13 +13,13 @@ Sides = tuple[list[Document], list[Document]]
 
 
 def difference(left: Entity, right: Entity) -> int:
-    """In how many characters the pieces that fit best differ; large where no pieces overlap."""
+    """In how many characters the ranges that fit best differ; large where no ranges overlap."""
     return min(
         abs(start - other_start) + abs(end - other_end)
         if max(start, other_start) < min(end, other_end)
         else 1000
-        for start, end in left.pieces
-        for other_start, other_end in right.pieces
+        for start, end in left.ranges
+        for other_start, other_end in right.ranges
     )
 
 

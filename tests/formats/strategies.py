@@ -47,12 +47,12 @@ def entities(
         return ()
     found: list[Entity] = []
     for _ in range(draw(st.integers(0, 6))):
-        pieces = draw(_pieces(len(text), 3 if discontinuous else 1))
+        ranges = draw(_ranges(len(text), 3 if discontinuous else 1))
         entity = Entity(
-            pieces[0][0],
-            pieces[-1][1],
+            ranges[0][0],
+            ranges[-1][1],
             draw(st.sampled_from(TYPES)),
-            fragments=pieces if len(pieces) > 1 else (),
+            fragments=ranges if len(ranges) > 1 else (),
             concepts=tuple(draw(st.lists(concept_ids(), max_size=3, unique=True))) if concepts else (),
         )
         apart = all(entity.end <= other.start or other.end <= entity.start for other in found)
@@ -62,7 +62,7 @@ def entities(
 
 
 @st.composite
-def _pieces(draw: st.DrawFn, length: int, most: int) -> tuple[Range, ...]:
+def _ranges(draw: st.DrawFn, length: int, most: int) -> tuple[Range, ...]:
     """One to `most` ordered, disjoint ranges within a text of that length."""
     count = draw(st.integers(1, min(most, (length + 1) // 2)))
     borders = sorted(draw(st.sets(st.integers(0, length), min_size=2 * count, max_size=2 * count)))

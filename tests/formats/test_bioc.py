@@ -132,7 +132,7 @@ def test_several_locations_are_fragments(format: Format) -> None:
 
 @BOTH
 @pytest.mark.parametrize(
-    ("locations", "pieces", "remarks"),
+    ("locations", "ranges", "remarks"),
     [
         ([(0, 3), (3, 2)], ((0, 3), (3, 5)), 0),
         ([(4, 2), (0, 2)], ((0, 2), (4, 6)), 1),
@@ -142,13 +142,13 @@ def test_several_locations_are_fragments(format: Format) -> None:
     ],
 )
 def test_locations_that_overlap_or_are_out_of_order_are_put_right_and_remarked(
-    format: Format, locations: list[tuple[int, int]], pieces: object, remarks: int
+    format: Format, locations: list[tuple[int, int]], ranges: object, remarks: int
 ) -> None:
     mark = annotation(0, 1, type="Word")
     mark["locations"] = [{"offset": offset, "length": length} for offset, length in locations]
     (found,), log = read(format, content(format, document(passage(0, "abcdefghij", mark))))
     (entity,) = found.entities
-    assert (entity.pieces, len(entity.fragments) != 1) == (pieces, True)
+    assert (entity.ranges, len(entity.fragments) != 1) == (ranges, True)
     assert ["overlap or are out of order" in reason for _, reason in problems(log)] == [True] * remarks
 
 

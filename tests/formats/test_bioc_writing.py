@@ -180,8 +180,8 @@ def test_lossy_writing_keeps_every_offset(one: Document) -> None:
     for format in (XML, JSON):
         (found,), _ = read(format, write(format, one))
         assert len(found.text) == len(one.text)
-        kept = sorted(each.pieces for each in one.entities if each.type.strip())
-        assert sorted(each.pieces for each in found.entities) == kept
+        kept = sorted(each.ranges for each in one.entities if each.type.strip())
+        assert sorted(each.ranges for each in found.entities) == kept
 
 
 @BOTH
@@ -266,8 +266,8 @@ def test_whatever_stands_in_a_document_is_counted_and_can_be_written(
     assert found[-1].id == "good"
     for format in (XML, JSON):
         again, _ = read(format, write(format, *found))
-        assert [[e.pieces for e in each.entities] for each in again] == [
-            [e.pieces for e in each.entities] for each in found
+        assert [[e.ranges for e in each.entities] for each in again] == [
+            [e.ranges for e in each.entities] for each in found
         ]
         for before, after in zip(found, again, strict=True):
             # XML cannot hold control characters: then, and only then, something is named as unwritable.

@@ -57,11 +57,11 @@ def test_line_ends_may_be_of_several_kinds_in_one_file(tmp_path: Path) -> None:
 
 @given(
     text=st.text(alphabet=st.sampled_from("ab\r\n")),
-    piece=st.integers(1, 5),
+    chunk=st.integers(1, 5),
 )
-def test_line_ends_are_found_wherever_a_long_line_is_cut(text: str, piece: int) -> None:
+def test_line_ends_are_found_wherever_a_long_line_is_cut(text: str, chunk: int) -> None:
     expected = re.sub("\r*\n|\r", "\n", text)
-    with patch("spanwright.formats.io.lines._PIECE_BYTES", piece):
+    with patch("spanwright.formats.io.lines._CHUNK_BYTES", chunk):
         found = [raw.rstrip(b"\r\n").decode() for raw in split_lines(io.BytesIO(text.encode()))]
     assert found == expected.removesuffix("\n").split("\n") if text else found == []
     assert with_line_feeds(text) == expected
@@ -72,7 +72,7 @@ def test_memory_does_not_grow_with_a_file_of_many_lines_that_end_with_cr() -> No
     stream = io.BytesIO(b"some words of a line\r" * 20_000)
     tracemalloc.start()
     try:
-        with patch("spanwright.formats.io.lines._PIECE_BYTES", 1 << 10):
+        with patch("spanwright.formats.io.lines._CHUNK_BYTES", 1 << 10):
             assert sum(1 for _ in split_lines(stream)) == 20_000
         assert tracemalloc.get_traced_memory()[1] < 100_000
     finally:

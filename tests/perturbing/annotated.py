@@ -35,11 +35,11 @@ def ranges(draw: st.DrawFn, length: int, most: int) -> tuple[Range, ...]:
 
 @st.composite
 def entities(draw: st.DrawFn, text: str) -> Entity:
-    """Any entity of a text, in up to three pieces."""
-    pieces = draw(ranges(len(text), 2).filter(bool))
+    """Any entity of a text, of up to three ranges."""
+    given = draw(ranges(len(text), 2).filter(bool))
     type_ = draw(st.sampled_from(TYPES))
     return Entity(
-        pieces[0][0], pieces[-1][1], type_, fragments=pieces if len(pieces) > 1 else (), concepts=("C1",)
+        given[0][0], given[-1][1], type_, fragments=given if len(given) > 1 else (), concepts=("C1",)
     )
 
 

@@ -73,17 +73,17 @@ def test_entities_move_as_their_characters_do_unless_an_edit_cuts_them(
     made: tuple[Document, list[Edit]],
 ) -> None:
     document, changes = made
-    borders = {border for entity in document.entities for piece in entity.pieces for border in piece}
+    borders = {border for entity in document.entities for each in entity.ranges for border in each}
     characters = characters_of(document.text, changes)
-    moved = [[expected_range(characters, piece) for piece in entity.pieces] for entity in document.entities]
+    moved = [[expected_range(characters, each) for each in entity.ranges] for entity in document.entities]
     effective = [edit for edit in changes if document.text[edit.start : edit.end] != edit.new]
     cut = any(edit.start < border < edit.end for edit in effective for border in borders)
-    if cut or (effective and any(None in pieces for pieces in moved)):
+    if cut or (effective and any(None in ranges for ranges in moved)):
         with pytest.raises(ValueError, match="an edit cuts or deletes the entity"):
             edited(document, changes)
     elif effective:
         new = edited(document, changes)
-        assert [list(entity.pieces) for entity in new.entities] == moved
+        assert [list(entity.ranges) for entity in new.entities] == moved
         assert [entity.type for entity in new.entities] == [entity.type for entity in document.entities]
 
 

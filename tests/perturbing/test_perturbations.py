@@ -29,7 +29,7 @@ def one(name: str, document: Document, seed: int = 0) -> Document:
 
 
 def within(inner: Entity, outer: Entity) -> bool:
-    return all(any(a <= c and d <= b for a, b in outer.pieces) for c, d in inner.pieces)
+    return all(any(a <= c and d <= b for a, b in outer.ranges) for c, d in inner.ranges)
 
 
 def test_there_are_ten() -> None:
@@ -205,10 +205,10 @@ def test_longer_mentions_have_more_words(seed: int) -> None:
 @pytest.mark.parametrize("name", NEED_TRAINING)
 def test_mentions_that_share_characters_or_have_several_pieces_stay(name: str) -> None:
     crossing = (Entity(0, 12, "Disease"), Entity(6, 20, "Disease"))
-    pieces = Entity(24, 39, "Disease", fragments=((24, 28), (36, 39)))
+    discontinuous = Entity(24, 39, "Disease", fragments=((24, 28), (36, 39)))
     twice = (Entity(43, 49, "Gene"), Entity(43, 49, "Disease"))
     document = Document(
-        "1", "acute kidney failure or skin or bone flu to abcdef", (*crossing, pieces, *twice)
+        "1", "acute kidney failure or skin or bone flu to abcdef", (*crossing, discontinuous, *twice)
     )
     assert one(name, document) == document
 

@@ -725,4 +725,4 @@ def test_an_entity_of_two_types_that_share_one_is_answered_once() -> None:
     both = tagger.tag("one two").entities
     assert len(both) == 6
     entities = tagger.answering(shared_types=True).tag("one two").entities
-    assert sorted(entity.key for entity in entities) == sorted({(e.pieces, "Gene") for e in both})
+    assert sorted(entity.key for entity in entities) == sorted({(e.ranges, "Gene") for e in both})

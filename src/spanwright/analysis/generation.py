@@ -119,7 +119,7 @@ def rewritten(
 
 def left_out(documents: Sequence[Document], written: Sequence[WrittenSpan]) -> int:
     """How many spans of entities were not written anew."""
-    return sum(len({entity.pieces for entity in document.entities}) for document in documents) - len(written)
+    return sum(len({entity.ranges for entity in document.entities}) for document in documents) - len(written)
 
 
 def score_written(written: Sequence[WrittenSpan], vocabulary: Vocabulary) -> GenerationScores:

@@ -88,7 +88,7 @@ def _concepts(entities: Iterable[Entity]) -> dict[Range, dict[Words, None]]:
     """The concepts of each annotation of a range, in order and without repetition."""
     found: dict[Range, dict[Words, None]] = {}
     for entity in entities:
-        if len(entity.pieces) == 1:
+        if len(entity.ranges) == 1:
             found.setdefault((entity.start, entity.end), {})[entity.concepts] = None
     return found
 

@@ -137,7 +137,7 @@ def gold_words(prepared: PreparedDocument, labels: LabelSpace) -> GoldWords:
     unknown: list[Entity] = []
     for entity in prepared.document.entities:
         first, last = first_word.get(entity.start), last_word.get(entity.end)
-        if len(entity.pieces) > 1:
+        if len(entity.ranges) > 1:
             discontinuous.append(entity)
         elif (type_ := labels.find(entity.type, prepared.corpus)) is None:
             unknown.append(entity)

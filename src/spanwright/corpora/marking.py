@@ -100,9 +100,9 @@ class _Marked:
         self._exactly: defaultdict[Range, set[str]] = defaultdict(set)
         self._covering: defaultdict[int, set[str]] = defaultdict(set)
         for entity in document.entities:
-            if len(entity.pieces) == 1:
+            if len(entity.ranges) == 1:
                 self._exactly[entity.start, entity.end].add(entity.type)
-            for start, end in entity.pieces:
+            for start, end in entity.ranges:
                 for position in range(start, end):
                     self._covering[position].add(entity.type)
 

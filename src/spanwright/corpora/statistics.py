@@ -125,10 +125,10 @@ def _count_words(document: Document, ranges: Sequence[Range], nesting: Nesting) 
     widths: list[int] = []
     for entity in document.entities:
         nesting.discontinuous += bool(entity.fragments)
-        exact = all(start in exact_starts and end in exact_ends for start, end in entity.pieces)
+        exact = all(start in exact_starts and end in exact_ends for start, end in entity.ranges)
         nesting.cutting_words += not exact
         widths.append(
-            sum(bisect_left(starts, end) - bisect_right(ends, start) for start, end in entity.pieces)
+            sum(bisect_left(starts, end) - bisect_right(ends, start) for start, end in entity.ranges)
         )
     return widths
 

@@ -1,4 +1,4 @@
-"""Atoms: the pieces of words by which names and texts are compared.
+"""Atoms: the parts of words by which names and texts are compared.
 
 Names and texts are cut in the same way: into words by the splitter of `spanwright.text`, and numbers once
 more at their points and commas. White space is no part of an atom, so the name `1,2-DMH` of a dictionary and
@@ -59,10 +59,10 @@ class Block:
         self._ranges = ranges
         self._chunks = [document.text[start:end] for start, end in ranges]
         self._given = document.words is not None
-        pieces = _cut_all(self._chunks, fold)
+        cut = _cut_all(self._chunks, fold)
         # The number of atoms up to the end of each chunk.
-        self._ends = list(accumulate(map(len, pieces)))
-        self.atoms = list(chain.from_iterable(pieces))
+        self._ends = list(accumulate(map(len, cut)))
+        self.atoms = list(chain.from_iterable(cut))
         """What is compared."""
         self.own = self._ends[min(BLOCK, len(ranges)) - 1]
         """The number of atoms of this block alone: those behind them begin the next block."""

@@ -144,9 +144,9 @@ def _sentence_lengths(text: RunningText) -> Integers:
 
 def _widths(side: Columns, text: RunningText) -> Integers:
     """The number of words that each entity touches, `(entities,)`."""
-    pieces = side.pieces
-    touched = np.maximum(text.stop_word(pieces.end) - text.first_word(pieces.start), 0)
-    return np.bincount(pieces.owner, touched, len(side.entities)).astype(np.int64)
+    ranges = side.ranges
+    touched = np.maximum(text.stop_word(ranges.end) - text.first_word(ranges.start), 0)
+    return np.bincount(ranges.owner, touched, len(side.entities)).astype(np.int64)
 
 
 def _nesting(side: Columns) -> Integers:

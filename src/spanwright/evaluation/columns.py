@@ -41,11 +41,11 @@ def is_among(values: Integers, others: Integers) -> Booleans:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pieces:
+class Ranges:
     """The character ranges of entities in the running text: one per entity, more if it is discontinuous."""
 
     owner: Integers
-    """The position of the entity, `(pieces,)`, ascending."""
+    """The position of the entity, `(ranges,)`, ascending."""
     start: Integers
     end: Integers
 
@@ -67,7 +67,7 @@ class Columns:
     """The first character in the running text."""
     end: Integers
     """One past the last character in the running text."""
-    pieces: Pieces
+    ranges: Ranges
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -159,7 +159,7 @@ class _Numbered:
     entities: list[Entity]
     document: Integers
     type: Integers
-    pieces: Pieces
+    ranges: Ranges
     fragments: dict[int, tuple[Range, ...]]
     """The ranges of discontinuous entities, by position."""
 
@@ -201,7 +201,7 @@ def _number(written: _Written, numbers: dict[str, int], base: Integers, *, join_
         entities,
         document,
         np.fromiter((numbers[entity.type] for entity in entities), np.int64, len(kept)),
-        Pieces(owner, start + begin, end + begin),
+        Ranges(owner, start + begin, end + begin),
         {place: ranges for place, ranges in moved.items() if len(ranges) > 1},
     )
 
@@ -222,11 +222,11 @@ def _columns(gold: _Numbered, predicted: _Numbered) -> tuple[Columns, Columns]:
 def _span_numbers(sides: Sequence[_Numbered]) -> list[Integers]:
     """A number for each distinct place of either side, `(entities,)` per side."""
     places: dict[object, int] = {}
-    width = max(int(side.pieces.end.max(initial=0)) for side in sides) + 1
+    width = max(int(side.ranges.end.max(initial=0)) for side in sides) + 1
     codes = []
     for side in sides:
-        first = np.searchsorted(side.pieces.owner, np.arange(len(side.entities)))
-        code = side.pieces.start[first] * width + side.pieces.end[first]
+        first = np.searchsorted(side.ranges.owner, np.arange(len(side.entities)))
+        code = side.ranges.start[first] * width + side.ranges.end[first]
         for position, ranges in side.fragments.items():
             place = (int(side.document[position]), ranges)
             code[position] = -1 - places.setdefault(place, len(places))
@@ -238,8 +238,8 @@ def _span_numbers(sides: Sequence[_Numbered]) -> list[Integers]:
 def _distinct(side: _Numbered, span: Integers, ids: Integers, matched: Booleans) -> Columns:
     """The first of the entities with the same id, in their order."""
     kept = np.sort(np.unique(ids, return_index=True)[1])
-    chosen = is_among(side.pieces.owner, kept)
-    owner, start, end = (column[chosen] for column in (side.pieces.owner, side.pieces.start, side.pieces.end))
+    chosen = is_among(side.ranges.owner, kept)
+    owner, start, end = (column[chosen] for column in (side.ranges.owner, side.ranges.start, side.ranges.end))
     owner = np.searchsorted(kept, owner)
     borders = np.searchsorted(owner, np.arange(len(kept) + 1))
     return Columns(
@@ -250,7 +250,7 @@ def _distinct(side: _Numbered, span: Integers, ids: Integers, matched: Booleans)
         matched=matched[kept],
         start=start[borders[:-1]],
         end=end[borders[1:] - 1],
-        pieces=Pieces(owner, start, end),
+        ranges=Ranges(owner, start, end),
     )
 
 

@@ -209,7 +209,7 @@ def _keys(document: Document | None, blank_free: bool) -> list[Key]:
     if not blank_free:
         return [entity.key for entity in document.entities]
     visible_before = _visible_before(document.text)
-    return [(_visible_pieces(entity.pieces, visible_before), entity.type) for entity in document.entities]
+    return [(_visible_ranges(entity.ranges, visible_before), entity.type) for entity in document.entities]
 
 
 def _visible_before(text: str) -> list[int]:
@@ -217,13 +217,13 @@ def _visible_before(text: str) -> list[int]:
     return list(accumulate((not character.isspace() for character in text), initial=0))
 
 
-def _visible_pieces(pieces: tuple[Range, ...], visible_before: list[int]) -> tuple[Range, ...]:
-    """Pieces in offsets that count no white space.
+def _visible_ranges(ranges: tuple[Range, ...], visible_before: list[int]) -> tuple[Range, ...]:
+    """Ranges in offsets that count no white space.
 
-    Pieces that touch there are one: brat cuts a mention at a line break, where a column file has a blank.
+    Ranges that touch there are one: brat cuts a mention at a line break, where a column file has a blank.
     """
     joined: list[Range] = []
-    for start, end in pieces:
+    for start, end in ranges:
         first, last = visible_before[start], visible_before[end]
         if joined and joined[-1][1] == first:
             first = joined.pop()[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spanwright.evaluation.columns import Booleans, Columns, Integers, Pieces
+from spanwright.evaluation.columns import Booleans, Columns, Integers, Ranges
 
 _NEAREST = 64
 
@@ -26,36 +26,36 @@ def partners(
 
     -1 stands for none, and for entities that are not `chosen`. Where more than 64 entities begin just
     before the end of a range, only those and the one that reaches furthest are compared, so that thousands
-    of entities in one place stay cheap. Of a discontinuous entity, the piece that fits best counts.
+    of entities in one place stay cheap. Of a discontinuous entity, the range that fits best counts.
     """
     mine, theirs = _apart(queries, length, same_type), _apart(others, length, same_type)
     wanted = chosen[mine.owner]
-    mine = Pieces(mine.owner[wanted], mine.start[wanted], mine.end[wanted])
-    piece, difference = _nearest(mine, theirs)
+    mine = Ranges(mine.owner[wanted], mine.start[wanted], mine.end[wanted])
+    nearest, difference = _nearest(mine, theirs)
     best = np.full(len(queries.entities), -1, np.int64)
-    # Later assignments win, so the piece that fits best comes last.
+    # Later assignments win, so the range that fits best comes last.
     order = np.lexsort((-difference, mine.owner))
-    order = order[piece[order] >= 0]
-    best[mine.owner[order]] = theirs.owner[piece[order]]
+    order = order[nearest[order] >= 0]
+    best[mine.owner[order]] = theirs.owner[nearest[order]]
     return best
 
 
-def _apart(side: Columns, length: int, same_type: bool) -> Pieces:
-    """Pieces that hold characters, those of each type in a copy of the running text of its own."""
-    pieces = side.pieces
-    shift = side.type[pieces.owner] * length if same_type else np.zeros_like(pieces.start)
-    filled = pieces.end > pieces.start
-    return Pieces(*(column[filled] for column in (pieces.owner, pieces.start + shift, pieces.end + shift)))
+def _apart(side: Columns, length: int, same_type: bool) -> Ranges:
+    """Ranges that hold characters, those of each type in a copy of the running text of its own."""
+    ranges = side.ranges
+    shift = side.type[ranges.owner] * length if same_type else np.zeros_like(ranges.start)
+    filled = ranges.end > ranges.start
+    return Ranges(*(column[filled] for column in (ranges.owner, ranges.start + shift, ranges.end + shift)))
 
 
-def _touched(queries: Pieces, others: Pieces) -> Booleans:
+def _touched(queries: Ranges, others: Ranges) -> Booleans:
     """Whether each range shares a character with another: more of them have begun than have ended."""
     begun = np.searchsorted(np.sort(others.start), queries.end, side="left")
     ended = np.searchsorted(np.sort(others.end), queries.start, side="right")
     return begun > ended
 
 
-def _nearest(queries: Pieces, others: Pieces) -> tuple[Integers, Integers]:
+def _nearest(queries: Ranges, others: Ranges) -> tuple[Integers, Integers]:
     """The overlapping range that differs in the fewest characters, -1 for none, and in how many.
 
     Both `(queries,)`.

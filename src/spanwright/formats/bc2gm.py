@@ -217,7 +217,7 @@ def _has_borders(text: str, start: int, end: int) -> bool:
 
 def _obstacle(entity: Entity, text: str) -> str:
     """Why an entity cannot be written; '' if it can."""
-    if len(entity.pieces) > 1:
+    if len(entity.ranges) > 1:
         return "the discontinuous entity"
     if entity.type != _TYPE:
         return f"an entity of a type other than {_TYPE},"

@@ -99,16 +99,16 @@ class Mentions:
     fitting: dict[Unit, int] = field(default_factory=lambda: dict.fromkeys(_WIDE, 0))
     """By unit, displaced ones that would be at their offsets."""
 
-    def count(self, given: str, is_there: bool, pieces: Sequence[Range], text: str | None) -> None:
-        """Count a mention; `text` is what its pieces are offsets of, if they may count something else."""
+    def count(self, given: str, is_there: bool, ranges: Sequence[Range], text: str | None) -> None:
+        """Count a mention; `text` is what its ranges are offsets of, if they may count something else."""
         self.compared += 1
         self.displaced += not is_there
         if text is None or text.isascii() or self.unit != "characters":
             return
         for unit in _WIDE:
-            if pieces[-1][1] > _first_wide(text, unit):
+            if ranges[-1][1] > _first_wide(text, unit):
                 self.telling[unit] += 1
-                self.fitting[unit] += not is_there and _is_at(given, pieces, text, unit)
+                self.fitting[unit] += not is_there and _is_at(given, ranges, text, unit)
 
     @property
     def most_are_displaced(self) -> bool:
@@ -129,8 +129,8 @@ class Mentions:
         return ""
 
 
-def _is_at(given: str, pieces: Sequence[Range], text: str, unit: Unit) -> bool:
+def _is_at(given: str, counted: Sequence[Range], text: str, unit: Unit) -> bool:
     """Whether a mention is at its offsets if they count this unit; white space apart."""
-    ranges = [offsets_in(text, unit).range(start, end) for start, end in pieces]
+    ranges = [offsets_in(text, unit).range(start, end) for start, end in counted]
     found = " ".join(text[slice(*each)] for each in ranges if each is not None)
     return None not in ranges and given.split() == found.split()

@@ -35,8 +35,8 @@ def flat(mention: str) -> str:
 
 def key(entity: Entity) -> str:
     """Names an entity in metadata that belongs to it; an entity that was changed has another key."""
-    pieces = ";".join(f"{start} {end}" for start, end in entity.pieces)
-    return "\t".join((pieces, entity.type, *entity.concepts))
+    borders = ";".join(f"{start} {end}" for start, end in entity.ranges)
+    return "\t".join((borders, entity.type, *entity.concepts))
 
 
 def remark_other_mention(
@@ -60,8 +60,8 @@ def remark_other_mention(
     """
     is_there = given in (found, flat(found))
     if isinstance(given, str) and given.strip():
-        pieces = [(start - text_start, end - text_start) for start, end in entity.pieces]
-        log.mentions.count(given, is_there, pieces, text)
+        ranges = [(start - text_start, end - text_start) for start, end in entity.ranges]
+        log.mentions.count(given, is_there, ranges, text)
     if not is_there:
         log.remark(
             path,

@@ -108,7 +108,7 @@ def _runs(
     unwritable: list[Unwritable] = []
     for entity in document.entities:
         first, end = first_of.get(entity.start), end_of.get(entity.end)
-        if len(entity.pieces) > 1:
+        if len(entity.ranges) > 1:
             unwritable.append(Unwritable("entities", f"the discontinuous entity {named(document, entity)}"))
         elif first is None or end is None:
             line = f"the entity {named(document, entity)}, which does not begin and end with a word"

@@ -58,9 +58,9 @@ class OffsetMap:
         moved = ((self.start(start), self.end(end)) for start, end in ranges)
         return [(start, end) for start, end in moved if start < end]
 
-    def piece(self, piece: Range) -> Range:
+    def kept_range(self, given: Range) -> Range:
         """The range of an entity, which no edit may cut or delete."""
-        start, end = piece
+        start, end = given
         moved = self.start(start), self.end(end)
         if self._inside(start) or self._inside(end) or moved[0] >= moved[1]:
             raise ValueError(f"an edit cuts or deletes the entity at [{start}, {end})")
@@ -114,13 +114,13 @@ def _text(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _entity(entity: Entity, offsets: OffsetMap, replaced: set[Range]) -> Entity:
-    pieces = [offsets.piece(piece) for piece in entity.pieces]
+    ranges = [offsets.kept_range(each) for each in entity.ranges]
     return replace(
         entity,
-        start=pieces[0][0],
-        end=pieces[-1][1],
-        fragments=tuple(pieces) if entity.fragments else (),
-        concepts=() if set(entity.pieces) <= replaced else entity.concepts,
+        start=ranges[0][0],
+        end=ranges[-1][1],
+        fragments=tuple(ranges) if entity.fragments else (),
+        concepts=() if set(entity.ranges) <= replaced else entity.concepts,
     )
 
 

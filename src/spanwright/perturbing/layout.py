@@ -22,7 +22,7 @@ def no_punctuation(document: Document, random: Random) -> list[Edit]:
     """No full stops, commas, brackets or quotation marks beside white space; those in entities stay."""
     solid = list(document.text)
     for entity in document.entities:
-        for start, end in entity.pieces:
+        for start, end in entity.ranges:
             solid[start:end] = "x" * (end - start)
     return [Edit(*match.span(), "") for match in _LOOSE_MARKS.finditer("".join(solid))]
 

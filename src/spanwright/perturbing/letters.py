@@ -44,7 +44,7 @@ def typos(document: Document, random: Random) -> list[Edit]:
     Words of letters only, from four letters on; their first and last letters stay. A word that an entity
     cuts stays as it is.
     """
-    borders = sorted({border for entity in document.entities for piece in entity.pieces for border in piece})
+    borders = sorted({border for entity in document.entities for each in entity.ranges for border in each})
     return [
         edit
         for word in words(document)

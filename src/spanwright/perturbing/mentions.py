@@ -102,13 +102,13 @@ def _combined(first: Mention, second: Mention, random: Random) -> Mention:
 
 
 def _whole_mentions(document: Document) -> Iterator[tuple[Entity, Mention]]:
-    """The entities in one piece that begin and end with words, and their mentions."""
+    """The entities of one range that begin and end with words, and their mentions."""
     ranges = words(document)
     starts = {start: number for number, (start, _) in enumerate(ranges)}
     ends = {end: number for number, (_, end) in enumerate(ranges)}
     for entity in document.entities:
         first, last = starts.get(entity.start), ends.get(entity.end)
-        if len(entity.pieces) == 1 and first is not None and last is not None:
+        if len(entity.ranges) == 1 and first is not None and last is not None:
             yield entity, _mention(document.text, ranges[first : last + 1])
 
 
@@ -124,9 +124,9 @@ def _mention(text: str, ranges: tuple[Range, ...]) -> Mention:
 
 def _innermost(document: Document) -> Iterator[tuple[Entity, Mention]]:
     """The entities of whole words that no other entity shares a character with, except one around them."""
-    pieces = [piece for entity in document.entities for piece in entity.pieces]
-    starts, ends = sorted(start for start, _ in pieces), sorted(end for _, end in pieces)
-    times = Counter(pieces)
+    marked = [each for entity in document.entities for each in entity.ranges]
+    starts, ends = sorted(start for start, _ in marked), sorted(end for _, end in marked)
+    times = Counter(marked)
     for entity, mention in _whole_mentions(document):
         start, end = entity.start, entity.end
         starting = bisect_left(starts, end) - bisect_right(starts, start)

@@ -1,4 +1,4 @@
-"""Pieces that charts are drawn from: scales, texts, grids. Colours are left to the style sheet."""
+"""What charts are drawn from: scales, texts, grids. Colours are left to the style sheet."""
 
 from __future__ import annotations
 

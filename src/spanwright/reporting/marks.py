@@ -66,7 +66,7 @@ def marked_documents(systems: Sequence[SystemContent]) -> Iterator[MarkedDocumen
 def _marked_gold(sides: Sequence[_Side], position: int) -> MarkedDocument:
     kinds = [side.gold_kinds(position) for side in sides]
     golds = tuple(
-        GoldMark(entity.type, entity.pieces, tuple(kind.get(entity.key, 0) for kind in kinds))
+        GoldMark(entity.type, entity.ranges, tuple(kind.get(entity.key, 0) for kind in kinds))
         for entity in sides[0].golds(position)
     )
     lacking = [side.system.key for side in sides if side.pair(position).predicted is None]
@@ -123,21 +123,21 @@ class _Side:
         """The ranges of predicted entities in the text that is shown, which is that of gold."""
         pair = self.pair(position)
         if not pair.blank_free:
-            return [entity.pieces for entity in self._predicted.entities[begin:end]]
+            return [entity.ranges for entity in self._predicted.entities[begin:end]]
         base = int(self.system.comparison.base[position])
         visible = [place for place, character in enumerate(pair.document.text) if not character.isspace()]
         return [
             tuple((visible[start - base], visible[stop - base - 1] + 1) for start, stop in ranges)
-            for ranges in _pieces(self._predicted, begin, end)
+            for ranges in _running_ranges(self._predicted, begin, end)
         ]
 
 
-def _pieces(side: Columns, begin: int, end: int) -> Iterator[list[Range]]:
+def _running_ranges(side: Columns, begin: int, end: int) -> Iterator[list[Range]]:
     """The ranges of each of some entities in the running text."""
-    borders = np.searchsorted(side.pieces.owner, np.arange(begin, end + 1))
+    borders = np.searchsorted(side.ranges.owner, np.arange(begin, end + 1))
     for first, stop in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
         yield list(
-            zip(side.pieces.start[first:stop].tolist(), side.pieces.end[first:stop].tolist(), strict=True)
+            zip(side.ranges.start[first:stop].tolist(), side.ranges.end[first:stop].tolist(), strict=True)
         )
 
 

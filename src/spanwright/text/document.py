@@ -19,7 +19,7 @@ Range = tuple[int, int]
 class Entity:
     """One mention of a type, at `[start, end)`.
 
-    `fragments` is empty for a mention in one piece. A discontinuous mention lists its pieces in order;
+    `fragments` is empty for a mention in one range. A discontinuous mention lists its ranges in order;
     `start` and `end` are then the outer bounds. One fragment that is the whole range is no fragment.
     """
 
@@ -37,14 +37,14 @@ class Entity:
             object.__setattr__(self, "fragments", ())
 
     @property
-    def pieces(self) -> tuple[Range, ...]:
+    def ranges(self) -> tuple[Range, ...]:
         """The character ranges of the mention: its fragments, or its one range."""
         return self.fragments or ((self.start, self.end),)
 
     @property
     def key(self) -> tuple[tuple[Range, ...], str]:
         """What strict scoring compares: the exact character ranges and the type."""
-        return self.pieces, self.type
+        return self.ranges, self.type
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,8 @@ class Document:
             _check_relations(self)
 
     def mention(self, entity: Entity) -> str:
-        """The text of an entity; the pieces of a discontinuous one are joined by a blank."""
-        return " ".join(self.text[start:end] for start, end in entity.pieces)
+        """The text of an entity; the ranges of a discontinuous one are joined by a blank."""
+        return " ".join(self.text[start:end] for start, end in entity.ranges)
 
     def with_entities(self, entities: tuple[Entity, ...]) -> Document:
         """The same document with other entities; relations of mentions that are gone go with them."""
@@ -151,7 +151,7 @@ def _refuse_lone_surrogates(document: Document) -> None:
 
 def _check_entity(document: Document, entity: Entity) -> None:
     length = len(document.text)
-    for start, end in entity.pieces:
+    for start, end in entity.ranges:
         if not 0 <= start < end <= length:
             raise InputError(
                 f"document {document.id!r}: entity {entity.type!r} at [{start}, {end}) is outside the text; "

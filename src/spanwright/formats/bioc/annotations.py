@@ -51,7 +51,7 @@ def is_individual_mention(annotation: Record) -> bool:
 
 
 def entity_of(annotation: Record, offsets: Offsets, shift: int) -> tuple[Entity, list[Range]]:
-    """The entity that an annotation marks, and its pieces as the file orders them.
+    """The entity that an annotation marks, and its ranges as the file orders them.
 
     An `InputError` tells why it marks none.
     """
@@ -62,9 +62,9 @@ def entity_of(annotation: Record, offsets: Offsets, shift: int) -> tuple[Entity,
     given = [_range(location, offsets, shift) for location in objects(annotation, "locations")]
     if not given:
         raise InputError("there is no location; legal are one or more, with offset and length")
-    pieces = _united(given)
-    fragments = pieces if len(pieces) > 1 else ()
-    return Entity(pieces[0][0], pieces[-1][1], type_, fragments, concepts_of(infons)), given
+    ranges = _united(given)
+    fragments = ranges if len(ranges) > 1 else ()
+    return Entity(ranges[0][0], ranges[-1][1], type_, fragments, concepts_of(infons)), given
 
 
 def _range(location: Record, offsets: Offsets, shift: int) -> Range:
@@ -83,13 +83,13 @@ def _range(location: Record, offsets: Offsets, shift: int) -> Range:
 
 def _united(given: list[Range]) -> tuple[Range, ...]:
     """Ranges in order, with those that overlap made one."""
-    pieces: list[Range] = []
+    ranges: list[Range] = []
     for start, end in sorted(given):
-        if pieces and start < pieces[-1][1]:
-            pieces[-1] = (pieces[-1][0], max(end, pieces[-1][1]))
+        if ranges and start < ranges[-1][1]:
+            ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
         else:
-            pieces.append((start, end))
-    return tuple(pieces)
+            ranges.append((start, end))
+    return tuple(ranges)
 
 
 def concepts_of(infons: Record) -> tuple[str, ...]:
@@ -142,6 +142,6 @@ def _tells(known: Record, entity: Entity) -> bool:
 
 
 def _annotation(document: Document, entity: Entity, known: Record) -> Record:
-    locations = [{"offset": start, "length": end - start} for start, end in entity.pieces]
+    locations = [{"offset": start, "length": end - start} for start, end in entity.ranges]
     own = {"infons": new_infons(entity)} | other_keys(known, _KEYS)
     return own | {"locations": locations, "text": document.mention(entity)}

@@ -156,8 +156,8 @@ class Reader:
         except InputError as error:
             self._log.reject_entity(self._path, line, f"{where}: {error}")
             return None
-        if given != list(entity.pieces):
-            reason = f"the locations {given} overlap or are out of order; read as {list(entity.pieces)}"
+        if given != list(entity.ranges):
+            reason = f"the locations {given} overlap or are out of order; read as {list(entity.ranges)}"
             self._log.remark(self._path, line, f"{where}: {reason}")
         if isinstance(mention := annotation.get("text"), str):
             found = document.mention(entity)

@@ -29,28 +29,28 @@ def parse_entity(line: str, offsets: Offsets) -> tuple[str, Entity, str] | str:
         )
     id, head, mention = columns
     type_, _, borders = head.partition(" ")
-    given = _pieces(borders)
-    pieces = tuple(each for piece in given if (each := offsets.range(*piece)) is not None)
-    if not type_ or not pieces or len(pieces) < len(given):
+    given = _ranges(borders)
+    ranges = tuple(each for counted in given if (each := offsets.range(*counted)) is not None)
+    if not type_ or not ranges or len(ranges) < len(given):
         return (
             f"type and offsets are {head!r}; legal are a type and 'start end', or 'start end;start end' for "
             f"pieces that do not overlap, with whole numbers 0 <= start < end <= {offsets.end}"
         )
-    fragments = pieces if len(pieces) > 1 else ()
-    return id, Entity(pieces[0][0], pieces[-1][1], type_, fragments=fragments), mention
+    fragments = ranges if len(ranges) > 1 else ()
+    return id, Entity(ranges[0][0], ranges[-1][1], type_, fragments=fragments), mention
 
 
-def _pieces(offsets: str) -> tuple[Range, ...]:
+def _ranges(offsets: str) -> tuple[Range, ...]:
     """The ranges of `0 5;10 16` in order; none when they are malformed or overlap."""
-    pieces: list[Range] = []
-    for piece in offsets.split(";"):
-        numbers = [whole_number(number) for number in piece.split(" ")]
+    ranges: list[Range] = []
+    for borders in offsets.split(";"):
+        numbers = [whole_number(number) for number in borders.split(" ")]
         if len(numbers) != 2 or numbers[0] is None or numbers[1] is None or numbers[0] >= numbers[1]:
             return ()
-        pieces.append((numbers[0], numbers[1]))
-    pieces.sort()
-    overlap = any(left[1] > right[0] for left, right in pairwise(pieces))
-    return () if overlap else tuple(pieces)
+        ranges.append((numbers[0], numbers[1]))
+    ranges.sort()
+    overlap = any(left[1] > right[0] for left, right in pairwise(ranges))
+    return () if overlap else tuple(ranges)
 
 
 def parse_concept(line: str) -> tuple[str, str] | None:
@@ -73,7 +73,7 @@ def concepts_by_entity(lines: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 def entity_line(id: str, entity: Entity, document: Document) -> str:
     """The `T` line of an entity."""
-    offsets = ";".join(f"{start} {end}" for start, end in entity.pieces)
+    offsets = ";".join(f"{start} {end}" for start, end in entity.ranges)
     return f"{id}\t{entity.type} {offsets}\t{flat(document.mention(entity))}"
 
 

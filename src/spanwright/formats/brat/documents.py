@@ -3,7 +3,7 @@
     T1	Disease 0 7;19 25	ovarian cancer
     N1	Reference T1 MESH:D010051	ovarian neoplasms
 
-`T` lines are the entities, in one or several pieces, `N` lines give them concepts, and `R` lines relate them
+`T` lines are the entities, of one or several ranges, `N` lines give them concepts, and `R` lines relate them
 (see `brat_relations`). The text is read with its line ends as they are, because offsets count them; the
 option `offsets` tells what else they count where that is not characters: `utf-16` or `bytes`. Where a
 document has more than that, such as events and attributes, all lines that are no entities are kept in

@@ -69,7 +69,7 @@ class _Cons:
 class _Article:
     """What stands in the sections of an article."""
 
-    pieces: list[str] = field(default_factory=list)
+    chunks: list[str] = field(default_factory=list)
     length: int = 0
     sentences: list[Range] = field(default_factory=list)
     cons: list[_Cons] = field(default_factory=list)
@@ -78,7 +78,7 @@ class _Article:
 
     def add(self, text: str) -> None:
         """Put a text behind the others."""
-        self.pieces.append(text)
+        self.chunks.append(text)
         self.length += len(text)
 
 
@@ -113,7 +113,7 @@ def _document(
     id, generated = ids.take(_given_id(element), element.line)
     article, end = _collected(element)
     counts.update(article.unread)
-    text, sentences = "".join(article.pieces), tuple(article.sentences)
+    text, sentences = "".join(article.chunks), tuple(article.sentences)
     terms = [each for each in article.cons if _is_term(each, path, log)]
     if types == "five":
         entities, words = tuple(_merged(terms, counts)), _words(text, article)

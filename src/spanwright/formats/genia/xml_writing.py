@@ -137,7 +137,7 @@ def _expressible(document: Document, ranges: Sequence[Range]) -> tuple[list[Enti
     for entity in sorted(document.entities, key=lambda each: (each.start, -each.end)):
         while around and around[-1].end <= entity.start:
             around.pop()
-        if len(entity.pieces) > 1:
+        if len(entity.ranges) > 1:
             unwritable.append(Unwritable("entities", f"the discontinuous entity {named(document, entity)}"))
         elif not any(start <= entity.start and entity.end <= end for start, end in ranges):
             unwritable.append(_unwritable(document, entity, "which is not inside of one sentence"))
@@ -157,7 +157,7 @@ def _unwritable(document: Document, entity: Entity, reason: str) -> Unwritable:
 
 def _marked(text: str, marks: Sequence[_Mark], start: int, end: int) -> str:
     """The part of a text between two offsets with its elements."""
-    pieces: list[str] = []
+    chunks: list[str] = []
     open_marks: list[_Mark] = []
     position = start
 
@@ -166,18 +166,18 @@ def _marked(text: str, marks: Sequence[_Mark], start: int, end: int) -> str:
         nonlocal position
         while open_marks and open_marks[-1].end <= offset:
             mark = open_marks.pop()
-            pieces.append(f"{escape(text[position : mark.end])}</{mark.tag}>")
+            chunks.append(f"{escape(text[position : mark.end])}</{mark.tag}>")
             position = mark.end
-        pieces.append(escape(text[position:offset]))
+        chunks.append(escape(text[position:offset]))
         position = offset
 
     for mark in marks:
         if start <= mark.start < end:
             pass_on(mark.start)
-            pieces.append(f"<{mark.tag}{mark.attributes}>")
+            chunks.append(f"<{mark.tag}{mark.attributes}>")
             open_marks.append(mark)
     pass_on(end)
-    return "".join(pieces)
+    return "".join(chunks)
 
 
 def unwritable(document: Document) -> Iterator[Unwritable]:

@@ -22,7 +22,7 @@ from spanwright.errors import InputError
 from spanwright.formats.io.encodings import narrow_reason, wide_encoding, wide_reason
 from spanwright.formats.io.opening import open_bytes
 
-_PIECE_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 16
 _RETURNS = re.compile(r"\r+\n?")
 
@@ -73,21 +73,21 @@ def split_lines(stream: BinaryIO) -> Iterator[bytes]:
     A line ends with LF, CRLF or CR. Several CR before an LF are one end, too: such files come from writing
     CRLF through a stream that makes CRLF of each LF.
     """
-    parts: list[bytes] = []  # of a line that is longer than a piece
-    # Up to each LF, or fewer bytes, so that a file without LF is not read in one piece.
-    while piece := stream.readline(_PIECE_BYTES):
-        if not parts and b"\r" not in piece and piece.endswith(b"\n"):
-            yield piece
+    parts: list[bytes] = []  # of a line that is longer than a chunk
+    # Up to each LF, or fewer bytes, so that a file without LF is not read at once.
+    while chunk := stream.readline(_CHUNK_BYTES):
+        if not parts and b"\r" not in chunk and chunk.endswith(b"\n"):
+            yield chunk
             continue
-        while piece.endswith(b"\r") and (more := stream.readline(_PIECE_BYTES)):
-            piece += more  # a CRLF may have been cut
-        body = piece.rstrip(b"\r\n") if piece.endswith(b"\n") else piece
+        while chunk.endswith(b"\r") and (more := stream.readline(_CHUNK_BYTES)):
+            chunk += more  # a CRLF may have been cut
+        body = chunk.rstrip(b"\r\n") if chunk.endswith(b"\n") else chunk
         *ended, last = body.split(b"\r")
         for line in ended:
             yield b"".join([*parts, line, b"\r"])
             parts.clear()
-        parts.append(last + piece[len(body) :])
-        if piece.endswith(b"\n"):
+        parts.append(last + chunk[len(body) :])
+        if chunk.endswith(b"\n"):
             yield b"".join(parts)
             parts.clear()
     if rest := b"".join(parts):

@@ -46,7 +46,7 @@ class Element:
     line: int
     """Where it begins, counted from 1."""
     content: list[Element | str]
-    """Elements and texts in their order; a long text may be in several pieces."""
+    """Elements and texts in their order; a long text may be in several chunks."""
 
     def children(self, tag: str) -> Iterator[Element]:
         """The elements of a tag right in this one."""

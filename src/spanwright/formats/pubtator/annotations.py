@@ -108,6 +108,6 @@ def _kept_columns(entity: Entity, document: Document) -> str:
 
 def obstacle(entity: Entity) -> str:
     """What keeps an entity from being written, in the words of `Unwritable`; '' when nothing does."""
-    if len(entity.pieces) > 1:
+    if len(entity.ranges) > 1:
         return "the fragments of"
     return "" if is_column(entity.type) else "the type of"

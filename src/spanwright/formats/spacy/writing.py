@@ -154,7 +154,7 @@ def _unwritable_entities(document: Document, tokens: list[Range]) -> Iterator[Un
     starts, ends = {start for start, _ in tokens}, {end for _, end in tokens}
     unwritable: set[Entity] = set()
     for entity in document.entities:
-        if len(entity.pieces) > 1:
+        if len(entity.ranges) > 1:
             unwritable.add(entity)
             yield Unwritable("entities", f"the discontinuous entity {named(document, entity)}")
         elif entity.start not in starts or entity.end not in ends:

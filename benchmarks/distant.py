@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwright.distant import Matcher
-from spanwright.distant.search import Automaton, EngineMaker, WordIndex, fastest
+from spanwright.distant.search import Automaton, SearchMaker, WordIndex, fastest
 from spanwright.evaluation import Counts, evaluate
 from spanwright.formats.files import read, stream, write
 from spanwright.formats.format import ReadingLog
@@ -56,7 +56,7 @@ NOTE = (
     "it counts, so this is a conclusion and no fact."
 )
 HYPHENATED = re.compile(r"\w+(?:-\w+)*|\S")
-ENGINES: dict[str, EngineMaker] = {"ahocorasick-rs": Automaton, "word index": WordIndex}
+ENGINES: dict[str, SearchMaker] = {"ahocorasick-rs": Automaton, "word index": WordIndex}
 TERMS = 200_000
 LEXICON, DOCUMENTS = "terms.tsv", "texts.jsonl"
 

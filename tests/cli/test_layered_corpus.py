@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from corpus_commands import corpus as command
 
-from spanwright.text.tags import Run, tags_from_runs
+from spanwright.text.tags import WordRun, tags_from_runs
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def sentence_rows(generator: random.Random) -> str:
     return "".join("\t".join(row) + "\n" for row in zip(words, *columns, strict=True)) + "\n"
 
 
-def random_runs(generator: random.Random, first: int, end: int, types: tuple[str, ...]) -> list[Run]:
-    runs: list[Run] = []
+def random_runs(generator: random.Random, first: int, end: int, types: tuple[str, ...]) -> list[WordRun]:
+    runs: list[WordRun] = []
     while (start := first + generator.randint(0, 4)) < end:
         first = min(end, start + generator.randint(1, 5))
         runs.append((start, first, generator.choice(types)))

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import making
-from spanwright.comparing import Outcome, Plan, Results, Run, make_plan
-from spanwright.comparing.results import analyse, summarise
+from spanwright.comparing import Plan, Results, Run, RunOutcome, make_plan
+from spanwright.comparing.results import analyse, summarise_runs
 from spanwright.comparing.runs import CorpusData
 from spanwright.formats.files import write
 from spanwright.settings import load_settings
@@ -57,7 +57,7 @@ def run(folder: Path, recipe: str, seed: int, answer: Answer) -> Run:
     return Run(CORPUS, recipe, seed, load_settings("plain"), own)
 
 
-def outcomes(folder: Path, answers: dict[str, Answer], chosen: Plan) -> list[Outcome]:
+def outcomes(folder: Path, answers: dict[str, Answer], chosen: Plan) -> list[RunOutcome]:
     return [
         analyse(run(folder, recipe, seed, answer), chosen.heat_map_split)
         for seed in range(1, chosen.seeds + 1)
@@ -68,4 +68,4 @@ def outcomes(folder: Path, answers: dict[str, Answer], chosen: Plan) -> list[Out
 def results(folder: Path, answers: dict[str, Answer], **values: object) -> Results:
     """The results of made-up systems, by the names of recipes."""
     chosen = plan(*answers, **values)
-    return summarise(chosen, outcomes(folder, answers, chosen))
+    return summarise_runs(chosen, outcomes(folder, answers, chosen))

@@ -15,7 +15,7 @@ from spanwright.formats import files
 from spanwright.formats.columns.documents import FORMAT
 from spanwright.formats.files import with_options
 from spanwright.text import Document, Entity
-from spanwright.text.tags import SCHEMES, Run, Scheme, runs_from_tags, tags_from_runs
+from spanwright.text.tags import SCHEMES, Scheme, WordRun, runs_from_tags, tags_from_runs
 
 ROWS = ["University B-ORG O", "of I-ORG O", "Oslo I-ORG B-LOC", "", "Bergen O B-LOC", "Bergen B-ORG B-LOC"]
 LAYERED = "".join(f"{row}\n" for row in ROWS).replace(" ", "\t")
@@ -187,7 +187,7 @@ def random_tags(generator: random.Random, length: int, type_: str, scheme: Schem
     )
 
 
-def word_runs(document: Document) -> list[Run]:
+def word_runs(document: Document) -> list[WordRun]:
     first = {start: position for position, (start, _) in enumerate(document.words or ())}
     last = {end: position + 1 for position, (_, end) in enumerate(document.words or ())}
     return sorted((first[each.start], last[each.end], each.type) for each in document.entities)

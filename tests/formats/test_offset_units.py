@@ -12,7 +12,7 @@ import pytest
 from spanwright.cli.main import main
 from spanwright.errors import InputError
 from spanwright.formats.files import read
-from spanwright.formats.offsets import UNITS, Unit, measure
+from spanwright.formats.offsets import UNITS, Unit, length_in
 from spanwright.text import Range
 from spanwright.training.corpora_file import CorporaFile, read_splits
 from spanwright.training.loop import train
@@ -26,7 +26,7 @@ def ranges(unit: Unit, text: str = TEXT) -> list[Range]:
     starts = [text.index(mention) for mention in MENTIONS]
     ends = [start + len(mention) for start, mention in zip(starts, MENTIONS, strict=True)]
     return [
-        (measure(text[:start], unit), measure(text[:end], unit))
+        (length_in(text[:start], unit), length_in(text[:end], unit))
         for start, end in zip(starts, ends, strict=True)
     ]
 
@@ -63,7 +63,7 @@ def brat(folder: Path, unit: Unit) -> Path:
 
 def bioc(folder: Path, unit: Unit) -> Path:
     """Two passages with the same text, so that offsets of the second one count the first, too."""
-    gap = measure(TEXT, unit) + 1
+    gap = length_in(TEXT, unit) + 1
     passages = [
         {
             "offset": offset,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spanwright.errors import InputError
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.io.safe_xml import (
-    Element,
+    XmlElement,
     escape,
     escape_attribute,
     is_legal,
@@ -41,7 +41,7 @@ BOMBS = {
 }
 
 
-def read(path: Path, content: str | bytes) -> tuple[list[Element], ReadingLog]:
+def read(path: Path, content: str | bytes) -> tuple[list[XmlElement], ReadingLog]:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     log = ReadingLog()
     return list(root_children(path, log, root="set", entity="cons")), log
@@ -103,10 +103,13 @@ def test_children_of_the_root_have_lines_attributes_and_mixed_content(tmp_path: 
     content = '<set>\n<a>\n<b c="d">one</b> two<b/>\r\n</a>\n<e/></set>'
     found, log = read(tmp_path / "a.xml", content)
     assert found == [
-        Element(
-            "a", {}, 2, ["\n", Element("b", {"c": "d"}, 3, ["one"]), " two", Element("b", {}, 3, []), "\n"]
+        XmlElement(
+            "a",
+            {},
+            2,
+            ["\n", XmlElement("b", {"c": "d"}, 3, ["one"]), " two", XmlElement("b", {}, 3, []), "\n"],
         ),
-        Element("e", {}, 5, []),
+        XmlElement("e", {}, 5, []),
     ]
     assert found[0].text() == "\none two\n"
     assert (len(list(found[0].children("b"))), found[0].count("b"), found[0].count("a")) == (2, 2, 0)

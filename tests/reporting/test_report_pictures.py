@@ -16,7 +16,7 @@ import making
 from spanwright.cli.main import app
 from spanwright.errors import InputError
 from spanwright.formats.files import write
-from spanwright.reporting import Picture, read_picture, render, select_passages
+from spanwright.reporting import Picture, read_picture, render_page, select_passages
 
 GOLD = making.documents(6)
 CONTENT = content_of(GOLD, damaged(GOLD, seed=1))
@@ -40,7 +40,7 @@ def shown(page: str) -> list[tuple[str, bytes]]:
 
 
 def with_pictures(*pictures: Picture) -> str:
-    return render(CONTENT, ORIGIN, select_passages(CONTENT), pictures)
+    return render_page(CONTENT, ORIGIN, select_passages(CONTENT), pictures)
 
 
 def test_pictures_have_a_section_with_their_captions_and_sizes() -> None:

@@ -24,7 +24,7 @@ from conftest import ROOT
 from spanwright.predicting.tagger import Tagger
 from spanwright.service import running
 from spanwright.service.answers import Service
-from spanwright.service.limits import Limits
+from spanwright.service.limits import ServiceLimits
 from spanwright.service.metrics import Metrics
 from spanwright.service.models import serve_with
 from spanwright.text import Document
@@ -66,7 +66,7 @@ def served(
     batch_words: int = 2000,
     timeout: float = PATIENCE,
     token: str | None = None,
-    limits: Limits | None = None,
+    limits: ServiceLimits | None = None,
 ) -> Iterator[Served]:
     """Serve taggers by name, in a thread of this process."""
     metrics = Metrics()
@@ -74,7 +74,7 @@ def served(
         serve_with(name, tagger, metrics, requests=queue, batch_words=batch_words)
         for name, tagger in taggers.items()
     ]
-    service = Service(models, metrics, timeout=timeout, token=token, limits=limits or Limits())
+    service = Service(models, metrics, timeout=timeout, token=token, limits=limits or ServiceLimits())
     listening = running.listen("127.0.0.1", 0)
     port = listening.getsockname()[1]
     servers: list[Any] = []

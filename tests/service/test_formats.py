@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwright.formats.files import read
-from spanwright.service.formats import EXAMPLES, UNWRITABLE, Answer, render
+from spanwright.service.formats import EXAMPLES, UNWRITABLE, Answer, answer_with
 from spanwright.text import Document, Entity
 
 NESTED = Document(
@@ -33,27 +33,27 @@ def read_back(answer: Answer, path: Path) -> list[Document]:
 
 @pytest.mark.parametrize("format", ["jsonl", "pubtator"])
 def test_texts_and_nested_entities_are_read_back(format: str, tmp_path: Path) -> None:
-    answer = render([NESTED, FLAT], format, "m")
+    answer = answer_with([NESTED, FLAT], format, "m")
     found = read_back(answer, tmp_path / f"answer.{format}")
     assert [document.text for document in found] == [NESTED.text, FLAT.text]
     assert [keys(document) for document in found] == [keys(NESTED), keys(FLAT)]
 
 
 def test_confidences_are_kept_where_the_format_has_a_place(tmp_path: Path) -> None:
-    answer = render([FLAT], "jsonl", "m")
+    answer = answer_with([FLAT], "jsonl", "m")
     assert read_back(answer, tmp_path / "answer.jsonl")[0].entities[0].confidence == 0.75
     assert answer.headers == {UNWRITABLE: "0"}
 
 
 @pytest.mark.parametrize("format", ["pubtator", "brat", "conll"])
 def test_confidences_are_counted_where_the_format_has_no_place(format: str) -> None:
-    answer = render([FLAT, FLAT], format, "m")
+    answer = answer_with([FLAT, FLAT], format, "m")
     assert answer.headers[UNWRITABLE] == "2"
     assert "the confidences of 1 entities of document 'text-2'" in answer.headers[EXAMPLES]
 
 
 def test_the_two_files_of_brat_are_read_back(tmp_path: Path) -> None:
-    answer = render([NESTED, FLAT], "brat", "m")
+    answer = answer_with([NESTED, FLAT], "brat", "m")
     assert answer.media_type == "application/json"
     for record in json.loads(answer.content):
         (tmp_path / f"{record['id']}.txt").write_text(record["text"], encoding="utf-8", newline="")
@@ -66,7 +66,7 @@ def test_the_two_files_of_brat_are_read_back(tmp_path: Path) -> None:
 
 
 def test_columns_leave_out_what_overlaps_and_say_so(tmp_path: Path) -> None:
-    answer = render([NESTED, FLAT], "conll", "m")
+    answer = answer_with([NESTED, FLAT], "conll", "m")
     assert answer.media_type.startswith("text/plain")
     assert answer.headers[UNWRITABLE] == "4"
     overlapping, *confidences = json.loads(answer.headers[EXAMPLES])
@@ -77,14 +77,14 @@ def test_columns_leave_out_what_overlaps_and_say_so(tmp_path: Path) -> None:
 
 
 def test_line_breaks_that_pubtator_cannot_express_are_told() -> None:
-    answer = render([Document("text-1", "a\nb\nc")], "pubtator", "m")
+    answer = answer_with([Document("text-1", "a\nb\nc")], "pubtator", "m")
     assert answer.headers[UNWRITABLE] == "1"
     assert "line breaks" in answer.headers[EXAMPLES]
 
 
 def test_of_many_unwritable_things_all_are_counted_and_some_are_shown() -> None:
     entities = tuple(Entity(0, end, "Cell") for end in range(1, 400))
-    answer = render([Document("text-1", "a" * 400, entities)], "conll", "m")
+    answer = answer_with([Document("text-1", "a" * 400, entities)], "conll", "m")
     assert int(answer.headers[UNWRITABLE]) > 300
     assert len(json.loads(answer.headers[EXAMPLES])) == 10
     assert len(answer.headers[EXAMPLES]) < 4000
@@ -94,6 +94,6 @@ def test_of_many_unwritable_things_all_are_counted_and_some_are_shown() -> None:
 def test_no_text_breaks_the_headers(text: str) -> None:
     entities = tuple(Entity(0, end, text) for end in range(1, len(text) + 1))
     for format in ("pubtator", "brat", "conll"):
-        headers = render([Document("text-1", text, entities)], format, "m").headers
+        headers = answer_with([Document("text-1", text, entities)], format, "m").headers
         assert all(" " <= character <= "~" for value in headers.values() for character in value)
         assert json.loads(headers.get(EXAMPLES, "[]")) or headers[UNWRITABLE] == "0"

@@ -29,7 +29,7 @@ from service.serving import (
 from spanwright.predicting.tagger import Tagger
 from spanwright.service import running
 from spanwright.service.connections import IdleConnections
-from spanwright.service.limits import Guard, Limits
+from spanwright.service.limits import Guard, ServiceLimits
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_a_body_at_the_limit_is_read(service: Served) -> None:
 
 def test_a_body_that_comes_too_slowly_is_refused(tagger: Tagger) -> None:
     with (
-        served({"plain": tagger}, limits=Limits(body_seconds=0.3)) as started,
+        served({"plain": tagger}, limits=ServiceLimits(body_seconds=0.3)) as started,
         connection(started.port) as opened,
     ):
         opened.sendall(head(started.port, length=100) + b"{")
@@ -109,7 +109,10 @@ def test_a_body_that_comes_too_slowly_is_refused(tagger: Tagger) -> None:
 
 def test_bodies_have_room_together_and_leave_it(tagger: Tagger, gated: GatedTagger) -> None:
     text = "p53 " * 50
-    with served({"gated": gated}, limits=Limits(held_bytes=600)) as started, ThreadPoolExecutor(2) as pool:
+    with (
+        served({"gated": gated}, limits=ServiceLimits(held_bytes=600)) as started,
+        ThreadPoolExecutor(2) as pool,
+    ):
         held = [pool.submit(started.tag, text=text) for _ in range(2)]
         wait_until(lambda: inside(started) == 2)
         refused = started.tag(text=text)
@@ -199,7 +202,7 @@ def test_a_client_that_takes_no_answer_is_dropped() -> None:
         if len(taken) == 3:
             await asyncio.get_running_loop().create_future()
 
-    guard = Guard(application, limits=Limits(answer_seconds=0.1), check_room=lambda: None)
+    guard = Guard(application, limits=ServiceLimits(answer_seconds=0.1), check_room=lambda: None)
     scope = {"type": "http", "method": "POST", "path": "/tag", "headers": []}
     asyncio.run(asyncio.wait_for(guard(scope, receive, send), PATIENCE))
     assert taken == [0, 65536, 65536]

@@ -9,8 +9,8 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from spanwright.text.tags import (
     SCHEMES,
-    Run,
     Scheme,
+    WordRun,
     detect_scheme,
     runs_from_tags,
     split_tag,
@@ -22,9 +22,9 @@ TYPES = st.sampled_from(["Gene", "cell-line", "O", "B", "基因"])
 
 
 @st.composite
-def disjoint_runs(draw: st.DrawFn, types: st.SearchStrategy[str] = TYPES) -> tuple[list[Run], int]:
+def disjoint_runs(draw: st.DrawFn, types: st.SearchStrategy[str] = TYPES) -> tuple[list[WordRun], int]:
     """Runs in order, often side by side, and the number of words."""
-    runs: list[Run] = []
+    runs: list[WordRun] = []
     position = 0
     for gap, width in draw(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 4)), max_size=6)):
         first = position + gap
@@ -35,20 +35,20 @@ def disjoint_runs(draw: st.DrawFn, types: st.SearchStrategy[str] = TYPES) -> tup
 
 @given(disjoint_runs(), st.sampled_from(SCHEMES))
 def test_runs_survive_writing_and_reading_in_every_scheme(
-    case: tuple[list[Run], int], scheme: Scheme
+    case: tuple[list[WordRun], int], scheme: Scheme
 ) -> None:
     runs, length = case
     assert runs_from_tags(tags_from_runs(runs, length, scheme)) == runs
 
 
 @given(disjoint_runs(st.just("")), st.sampled_from(SCHEMES))
-def test_runs_without_a_type_survive_too(case: tuple[list[Run], int], scheme: Scheme) -> None:
+def test_runs_without_a_type_survive_too(case: tuple[list[WordRun], int], scheme: Scheme) -> None:
     runs, length = case
     assert runs_from_tags(tags_from_runs(runs, length, scheme)) == runs
 
 
 @given(disjoint_runs(), st.sampled_from(SCHEMES))
-def test_every_written_tag_is_known(case: tuple[list[Run], int], scheme: Scheme) -> None:
+def test_every_written_tag_is_known(case: tuple[list[WordRun], int], scheme: Scheme) -> None:
     runs, length = case
     assert unknown_tags(tags_from_runs(runs, length, scheme)) == []
 
@@ -78,7 +78,7 @@ def test_the_order_of_runs_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize("runs", [[(0, 2, "X"), (1, 3, "X")], [(0, 4, "X")], [(-1, 1, "X")], [(1, 1, "X")]])
-def test_overlapping_empty_or_outside_runs_cannot_be_written(runs: list[Run]) -> None:
+def test_overlapping_empty_or_outside_runs_cannot_be_written(runs: list[WordRun]) -> None:
     with pytest.raises(ValueError, match="overlaps another or lies outside 3 words"):
         tags_from_runs(runs, 3)
 
@@ -94,7 +94,7 @@ def test_overlapping_empty_or_outside_runs_cannot_be_written(runs: list[Run]) ->
         ("B-X M-X O M-X", [(0, 2, "X"), (3, 4, "X")]),
     ],
 )
-def test_a_stray_continuation_begins_a_run(tags: str, expected: list[Run]) -> None:
+def test_a_stray_continuation_begins_a_run(tags: str, expected: list[WordRun]) -> None:
     assert runs_from_tags(tags.split()) == expected
 
 

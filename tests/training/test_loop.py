@@ -90,7 +90,7 @@ def test_the_best_model_is_kept_and_not_the_last(
     def score(*_: object) -> Scores:
         return Scores(per_type={"Gene": Counts(next(found), 9)}, documents=1)
 
-    monkeypatch.setattr(loop, "score", score)
+    monkeypatch.setattr(loop, "score_model", score)
     recorder = Recorder()
     run(tiny_encoder, tmp_path / "run", watcher=recorder, train=TRAIN[:8])
     assert recorder.best == [True, True, False, False]

@@ -38,7 +38,7 @@ from spanwright.training.journal import read_journal
 from spanwright.training.loop import RunResult, train
 from spanwright.training.objective import total, weights_at
 from spanwright.training.setup import Setup, set_up
-from spanwright.training.thresholds import tune_thresholds
+from spanwright.training.thresholds import set_tuned_thresholds
 from watching import Recorder, StoppedError
 
 TRAIN = several.split("train", Alpha=14, Beta=9, Gamma=10)
@@ -438,7 +438,7 @@ def test_the_targets_choose_the_model(
         counts = sum((Counts(*FOUND[name][epoch]) for name in names), start=Counts())
         return Scores(per_type={"Gene": counts}, documents=len(documents))
 
-    monkeypatch.setattr(loop, "score", score)
+    monkeypatch.setattr(loop, "score_model", score)
     recorder = Recorder()
     settings = several.settings(
         "cvae/multi",
@@ -688,14 +688,14 @@ def test_the_thresholds_of_a_corpus_depend_on_its_own_documents_alone(
     (name,) = (name for name in model.network.state_dict() if name.endswith("tuned"))
     alone = []
     for corpus in ("Alpha", "Beta", "Gamma"):
-        tune_thresholds(model, [document for document in DEV if document.corpus == corpus])
+        set_tuned_thresholds(model, [document for document in DEV if document.corpus == corpus])
         own = [
             place
             for place, (_, number) in enumerate(model.labels.keys)
             if model.labels.corpora[number] == corpus
         ]
         alone += model.network.state_dict()[name][own].tolist()
-    tune_thresholds(model, DEV)
+    set_tuned_thresholds(model, DEV)
     assert model.network.state_dict()[name].tolist() == pytest.approx(alone)
 
 

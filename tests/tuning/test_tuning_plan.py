@@ -10,7 +10,7 @@ import pytest
 
 from spanwright.errors import InputError, SettingsError
 from spanwright.tuning import load_plan, make_plan
-from spanwright.tuning.ranges import Choice, NumberRange, flat_ranges
+from spanwright.tuning.ranges import NumberRange, ValueChoice, flat_ranges
 
 RATE = "optimiser.learning_rates.encoder"
 FILES = {"train": "train.jsonl", "dev": "dev.jsonl"}
@@ -28,7 +28,7 @@ def test_the_kind_of_a_range_follows_its_values() -> None:
         "encoder.pooling": ["max", "first"],
     }
     found = plan_of(search).search
-    assert [type(given) for given in found.values()] == [NumberRange, NumberRange, NumberRange, Choice]
+    assert [type(given) for given in found.values()] == [NumberRange, NumberRange, NumberRange, ValueChoice]
     assert [given.whole for given in found.values() if isinstance(given, NumberRange)] == [False, True, False]
 
 

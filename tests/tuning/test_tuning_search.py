@@ -16,7 +16,7 @@ from spanwright.errors import DivergenceError, InputError, SettingsError
 from spanwright.formats.files import write
 from spanwright.settings import Settings, load_settings
 from spanwright.training.loop import train
-from spanwright.tuning import Outcome, Tuned, TuningPlan, make_plan, search, tune
+from spanwright.tuning import TrialOutcome, Tuned, TuningPlan, make_plan, search, tune
 
 pytest.importorskip("optuna", reason="optuna is not installed")
 RATE = "optimiser.learning_rates.encoder"
@@ -49,7 +49,7 @@ def trainings(monkeypatch: pytest.MonkeyPatch) -> Trainings:
     return made
 
 
-def comparable(outcomes: list[Outcome]) -> list[tuple[Any, ...]]:
+def comparable(outcomes: list[TrialOutcome]) -> list[tuple[Any, ...]]:
     return [(each.number, each.state, each.f1, each.epochs, each.settings) for each in outcomes]
 
 
@@ -281,5 +281,5 @@ def test_the_command_searches_and_its_best_settings_train_again(
 
 
 def test_tuned_says_where_the_best_model_is(tmp_path: Path) -> None:
-    best = Outcome(7, "finished", 0.5, 1, 1.0, {})
+    best = TrialOutcome(7, "finished", 0.5, 1, 1.0, {})
     assert Tuned(tmp_path, [best], best).model == tmp_path / "trials" / "007" / "model"

@@ -27,7 +27,7 @@ from spanwright.text import Document
 
 _ORDER = 2
 """Of the n-grams that BLEU counts."""
-Place = tuple[int, ...]
+SpanPlace = tuple[int, ...]
 """Document, first and last word of a span."""
 
 
@@ -167,10 +167,10 @@ def _writer(model: TrainedModel) -> SpanVae:
 @torch.inference_mode()
 def _write(
     model: TrainedModel, prepared: Sequence[PreparedDocument], golds: Sequence[Integers]
-) -> dict[Place, list[Words]]:
+) -> dict[SpanPlace, list[Words]]:
     """The reconstruction and, where the model learnt some, the synonym of each candidate among the golds."""
     kinds = (False, True) if writes_synonyms(model) else (False,)
-    written: dict[Place, list[Words]] = {}
+    written: dict[SpanPlace, list[Words]] = {}
     for batch in Tagger(model).batches(prepared, golds):
         if len(batch.golds.span):
             places, numbers = _numbers(model, batch, kinds)

@@ -23,7 +23,7 @@ from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 
 Floats = npt.NDArray[np.float32]
-Columns = Sequence[npt.NDArray[Any]]
+Arrays = Sequence[npt.NDArray[Any]]
 
 NONE = -1
 """The type of spans that are no entity."""
@@ -101,7 +101,7 @@ class _Draw:
         self._keys = np.zeros(0)
         self.columns: list[npt.NDArray[Any]] = []
 
-    def add(self, rows: int, columns: Callable[[Integers], Columns]) -> None:
+    def add(self, rows: int, columns: Callable[[Integers], Arrays]) -> None:
         """Let rows pass by; `columns` makes those of the chosen rows, as most rows are never looked at."""
         known = len(self._keys)
         keys = np.concatenate([self._keys, self._random.random(rows)])
@@ -148,7 +148,7 @@ class _Collector:
         gold, type_ = batch.golds.span.numpy(), batch.golds.type.numpy()
         other = np.setdiff1d(np.arange(len(vectors)), gold)
 
-        def columns(spans: Integers, types: Integers) -> Columns:
+        def columns(spans: Integers, types: Integers) -> Arrays:
             evidence = (self._evidence(states, moved.spans, spans),) if self._is_transformed else ()
             return vectors[spans], types, scores[spans], *evidence
 

@@ -19,7 +19,7 @@ from spanwright.errors import InputError
 from spanwright.formats.format import ReadingLog
 
 if TYPE_CHECKING:
-    from spanwright.comparing import Outcome, Run
+    from spanwright.comparing import Run, RunOutcome
     from spanwright.training.watcher import Watcher
 
 _INTERRUPTED = 130
@@ -118,7 +118,7 @@ class ComparisonView:
 
     def __init__(self) -> None:
         self.console = Console(stderr=True, markup=False, emoji=False)
-        self._done: list[Outcome] = []
+        self._done: list[RunOutcome] = []
 
     def read(self, corpus: str, split: str, log: ReadingLog) -> None:
         """Tell what was noteworthy in the files of a split."""
@@ -135,7 +135,7 @@ class ComparisonView:
         with TrainingView() as view:
             yield view
 
-    def finished(self, run: Run, outcome: Outcome, *, reused: bool) -> None:
+    def finished(self, run: Run, outcome: RunOutcome, *, reused: bool) -> None:
         """Show the F1 of all runs so far."""
         self._done.append(outcome)
         if reused:

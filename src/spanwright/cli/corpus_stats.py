@@ -31,9 +31,9 @@ def stats_command(
     else:
         _show(figures)
     if picture is not None:
-        from spanwright.corpora.statistics_picture import draw
+        from spanwright.corpora.statistics_picture import draw_statistics
 
-        draw(figures, picture, title=", ".join(path.name for path in paths))
+        draw_statistics(figures, picture, title=", ".join(path.name for path in paths))
 
 
 def _show(figures: Statistics) -> None:

@@ -24,7 +24,7 @@ def encoder_command(
 
     Example: spanwright encoder gte-small --from Downloads/package --out encoders/gte-small
     """
-    from spanwright.parts.encoder.pretrained import prepare
+    from spanwright.parts.encoder.pretrained import prepare_encoder
 
-    prepare(name, out, source)
+    prepare_encoder(name, out, source)
     typer.echo(f"{out} is ready; use it with: --encoder {out}")

@@ -18,7 +18,7 @@ from spanwright.text import Document
 if TYPE_CHECKING:
     pass
 
-Split = Literal["train", "dev", "test"]
+SplitName = Literal["train", "dev", "test"]
 
 
 def corpora_command(
@@ -28,7 +28,7 @@ def corpora_command(
         Path | None,
         typer.Option(help="The TOML file of corpora whose gold entities are looked at, as `train` reads it."),
     ] = None,
-    split: Annotated[Split, typer.Option(help="With --corpora: the split that is looked at.")] = "test",
+    split: Annotated[SplitName, typer.Option(help="With --corpora: the split that is looked at.")] = "test",
     spans: Annotated[int, typer.Option(min=1, help="The most entities of each corpus to look at.")] = 300,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sample and of t-SNE.")] = 0,
 ) -> None:
@@ -62,7 +62,7 @@ def corpora_command(
     typer.echo(f"written to {out}: {', '.join(file.name for file in written)}", err=True)
 
 
-def _documents(path: Path, split: Split) -> list[Document]:
+def _documents(path: Path, split: SplitName) -> list[Document]:
     """The documents of one split of all corpora that have it; others are named on stderr."""
     from spanwright.training.corpora_file import SPLITS, load_corpora_file, read_splits
 

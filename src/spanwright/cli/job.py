@@ -29,8 +29,8 @@ from spanwright.cli.tag_options import (
 from spanwright.errors import InputError
 
 if TYPE_CHECKING:
-    from spanwright.predicting.jobs.running import Engine, Job, Outcome
-    from spanwright.predicting.jobs.shard_tagging import Counts
+    from spanwright.predicting.jobs.running import Engine, Job, JobOutcome
+    from spanwright.predicting.jobs.shard_tagging import DocumentCounts
 
 _INTERRUPTED = 130
 """What shells report of a command that was stopped with Ctrl-C."""
@@ -181,7 +181,7 @@ class _View:
         """Since the job was begun or taken up again."""
         return time.monotonic() - self._began
 
-    def moved(self, done: int, total: int, counts: Counts) -> None:
+    def moved(self, done: int, total: int, counts: DocumentCounts) -> None:
         """Move the bar."""
         seconds = max(self.seconds, 1e-9)
         self._progress.update(
@@ -206,7 +206,7 @@ class _View:
         return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
 
 
-def _report(outcome: Outcome, out: Path, console: Console) -> None:
+def _report(outcome: JobOutcome, out: Path, console: Console) -> None:
     """Say where problems are told, and what is left to do."""
     if outcome.counts.problems:
         console.print(f"{outcome.counts.problems:,} problems: {out / 'problems.jsonl'}", soft_wrap=True)

@@ -56,7 +56,7 @@ def serve_command(
 
     from spanwright.service import running
 
-    running.check_installed()
+    running.check_service_installed()
     # Before the models, which take longer: a port that is taken shall be told at once.
     with running.listen(host, port) as listening:
         import torch

@@ -19,7 +19,7 @@ from spanwright.formats.format import ReadingLog
 
 if TYPE_CHECKING:
     from spanwright.training.watcher import Watcher
-    from spanwright.tuning import Outcome
+    from spanwright.tuning import TrialOutcome
 
 _INTERRUPTED = 130
 """The exit code of shells for Ctrl-C."""
@@ -81,7 +81,7 @@ class TuningView:
         with TrainingView() as view:
             yield view
 
-    def tried(self, outcome: Outcome, outcomes: Sequence[Outcome]) -> None:
+    def tried(self, outcome: TrialOutcome, outcomes: Sequence[TrialOutcome]) -> None:
         """Tell how a trial went, and the best so far."""
         best = max((each.f1 or 0.0 for each in outcomes if each.state == "finished"), default=0.0)
         f1 = "" if outcome.f1 is None else f", F1 {100 * outcome.f1:.2f}"

@@ -2,17 +2,17 @@
 
 from spanwright.comparing.comparison import ComparisonWatcher, SilentComparison, compare
 from spanwright.comparing.plan import Plan, load_plan, make_plan
-from spanwright.comparing.results import CorpusResult, Outcome, RecipeResult, Results
+from spanwright.comparing.results import CorpusResult, RecipeResult, Results, RunOutcome
 from spanwright.comparing.runs import Run
 
 __all__ = [
     "ComparisonWatcher",
     "CorpusResult",
-    "Outcome",
     "Plan",
     "RecipeResult",
     "Results",
     "Run",
+    "RunOutcome",
     "SilentComparison",
     "compare",
     "load_plan",

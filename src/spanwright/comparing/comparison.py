@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from spanwright.comparing.pictures import draw_heat_map, draw_plot, figure_class, plots_of
 from spanwright.comparing.plan import Plan, load_plan, make_plan
 from spanwright.comparing.result_texts import heat_map_csv, markdown, mistakes_csv
-from spanwright.comparing.results import Outcome, Results, analyse, summarise
+from spanwright.comparing.results import Results, RunOutcome, analyse, summarise_runs
 from spanwright.comparing.runs import Run, RunsWatcher, perform, plan_runs
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.io.locked_folders import locked_folder
@@ -23,7 +23,7 @@ from spanwright.training.watcher import Silent, Watcher
 class ComparisonWatcher(RunsWatcher, Protocol):
     """Receives the events of a comparison."""
 
-    def finished(self, run: Run, outcome: Outcome, *, reused: bool) -> None:
+    def finished(self, run: Run, outcome: RunOutcome, *, reused: bool) -> None:
         """A run is done, or was found done."""
 
 
@@ -37,7 +37,7 @@ class SilentComparison:
         """Ignore."""
         return nullcontext(Silent())
 
-    def finished(self, run: Run, outcome: Outcome, *, reused: bool) -> None:
+    def finished(self, run: Run, outcome: RunOutcome, *, reused: bool) -> None:
         """Ignore."""
 
 
@@ -65,7 +65,7 @@ def compare(
 
 def _compared(plan: Plan, out: Path, watcher: ComparisonWatcher) -> Results:
     runs = plan_runs(plan, out, watcher)
-    outcomes: list[Outcome] = []
+    outcomes: list[RunOutcome] = []
     for number, run in enumerate(runs, start=1):
         reused = run.finished
         if reused:
@@ -75,12 +75,12 @@ def _compared(plan: Plan, out: Path, watcher: ComparisonWatcher) -> Results:
                 perform(run, training)
         outcomes.append(analyse(run, plan.heat_map_split))
         watcher.finished(run, outcomes[-1], reused=reused)
-    results = summarise(plan, outcomes)
-    save(results, plan, out)
+    results = summarise_runs(plan, outcomes)
+    save_results(results, plan, out)
     return results
 
 
-def save(results: Results, plan: Plan, out: Path) -> None:
+def save_results(results: Results, plan: Plan, out: Path) -> None:
     """Write tables and pictures; each file appears when it is complete."""
     plots = plots_of(plan)
     pages = {

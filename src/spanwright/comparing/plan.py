@@ -13,10 +13,10 @@ from spanwright.errors import InputError, SettingsError
 from spanwright.settings import Settings, load_settings
 from spanwright.strict import Strict
 from spanwright.toml_files import read_toml, reasons
-from spanwright.training.corpora_file import CorporaFile, Files, Limits, load_corpora_file
+from spanwright.training.corpora_file import CorporaFile, DocumentLimits, Files, load_corpora_file
 
-Split = Literal["dev", "test"]
-Name = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
+ScoredSplit = Literal["dev", "test"]
+PlanName = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
 """A name that is a part of file names: letters, digits, `_`, `.` and `-`."""
 
 
@@ -32,7 +32,7 @@ class CorpusPlan(Strict):
     """The format of all files; recognised unless given."""
     options: dict[str, str] = Field(default_factory=dict)
     """Choices of the format, such as tag_column."""
-    documents: Limits = Limits()
+    documents: DocumentLimits = DocumentLimits()
     map: str | None = None
     """A label map, a file or the name of a shipped one, that knows this corpus by its name here: entities get
     its shared types, and those without one are left out."""
@@ -48,7 +48,7 @@ class CorpusPlan(Strict):
         if self.together is None and len(given) < len(splits):
             missing = next(name for name in splits if name not in given)
             raise ValueError(f"{missing} is missing; legal are train, dev and test, or together")
-        choices = given or self.format or self.options or self.map or self.documents != Limits()
+        choices = given or self.format or self.options or self.map or self.documents != DocumentLimits()
         if self.together is not None and choices:
             raise ValueError(
                 "together is given, so files, formats, maps and numbers of documents are told there"
@@ -72,7 +72,7 @@ class Plan(Strict):
 
     recipes: tuple[str, ...] = Field(min_length=1)
     """Names of shipped recipes or paths of TOML files."""
-    corpora: dict[Name, CorpusPlan] = Field(min_length=1)
+    corpora: dict[PlanName, CorpusPlan] = Field(min_length=1)
     seeds: PositiveInt = 3
     """How many runs of each recipe on each corpus; their seeds are 1, 2, 3 and so on."""
     base: str = ""
@@ -82,9 +82,9 @@ class Plan(Strict):
     """Settings of all runs as `key=value`."""
     changes_for: dict[str, tuple[str, ...]] = Field(default={}, alias="set_for")
     """Settings of single recipes."""
-    heat_map_split: Split = "test"
+    heat_map_split: ScoredSplit = "test"
     """The documents behind the heat map; Bundling Learning used dev."""
-    plots: dict[Name, PlotPlan] = Field(default_factory=dict)
+    plots: dict[PlanName, PlotPlan] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spanwright.comparing.plan import Plan, Split
+from spanwright.comparing.plan import Plan, ScoredSplit
 from spanwright.comparing.runs import Run, predictions, training_time
 from spanwright.evaluation import (
     CriterionScores,
@@ -37,7 +37,7 @@ Measure = Literal["precision", "recall", "f1"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class RunOutcome:
     """What came out of one run."""
 
     corpus: str
@@ -83,7 +83,7 @@ class RecipeResult:
     """The runs of a recipe on a corpus, together."""
 
     recipe: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[RunOutcome, ...]
     """In the order of seeds."""
     against_base: Difference | None
     """None for the base itself."""
@@ -179,7 +179,7 @@ class Results:
 
     base: str
     seeds: int
-    heat_map_split: Split
+    heat_map_split: ScoredSplit
     corpora: tuple[CorpusResult, ...]
     commit: str | None
     """Of the code that made them; None outside of a checkout."""
@@ -199,7 +199,7 @@ class Results:
         return origin | plan | {"significance_level": SIGNIFICANT, "corpora": corpora}
 
 
-def analyse(run: Run, heat_map_split: Split) -> Outcome:
+def analyse(run: Run, heat_map_split: ScoredSplit) -> RunOutcome:
     """Score the predictions of a finished run."""
     comparison = compare_documents(run.corpus.split("test"), predictions(run, "test"))
     for_map = comparison
@@ -207,7 +207,7 @@ def analyse(run: Run, heat_map_split: Split) -> Outcome:
         for_map = compare_documents(run.corpus.split("dev"), predictions(run, "dev"))
     found = break_down(for_map, run.corpus.learnt).attributes
     mistakes: Mistakes = find_mistakes(comparison)
-    return Outcome(
+    return RunOutcome(
         run.corpus.name,
         run.recipe,
         run.seed,
@@ -229,7 +229,7 @@ def heat_map_attributes(found: Mapping[str, Mapping[str, Matches]]) -> tuple[str
     return (*ATTRIBUTES, NESTING) if overlapping else ATTRIBUTES
 
 
-def summarise(plan: Plan, outcomes: Sequence[Outcome]) -> Results:
+def summarise_runs(plan: Plan, outcomes: Sequence[RunOutcome]) -> Results:
     """The results of a plan, from the outcomes of its runs."""
     corpora: list[CorpusResult] = []
     for corpus in plan.corpora:
@@ -248,11 +248,11 @@ def summarise(plan: Plan, outcomes: Sequence[Outcome]) -> Results:
     return Results(plan.base, plan.seeds, plan.heat_map_split, tuple(corpora), commit(), machine())
 
 
-def differ(outcomes: Sequence[Outcome], base: Sequence[Outcome]) -> Difference:
+def differ(outcomes: Sequence[RunOutcome], base: Sequence[RunOutcome]) -> Difference:
     """Whether a recipe and the base are equally good; a document counts once, with all its seeds."""
     return compare_runs(_counts(outcomes), _counts(base))
 
 
-def _counts(outcomes: Sequence[Outcome]) -> Integers:
+def _counts(outcomes: Sequence[RunOutcome]) -> Integers:
     """Counts of each document in each run, `(runs, documents, 4)`."""
     return np.stack([outcome.scores.per_document for outcome in outcomes])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from spanwright.comparing.plan import CorpusPlan, Plan, Split, folder_name
+from spanwright.comparing.plan import CorpusPlan, Plan, ScoredSplit, folder_name
 from spanwright.corpora.label_map import load_map
 from spanwright.corpora.overlap import drop_shared
 from spanwright.errors import InputError
@@ -48,7 +48,7 @@ class CorpusData:
     targets: tuple[str, ...] = ()
     """Of several corpora that are trained on together, those which recipes are compared on; all if none."""
 
-    def split(self, name: Split) -> list[Document]:
+    def split(self, name: ScoredSplit) -> list[Document]:
         """The documents of dev or test that recipes are compared on."""
         documents = self.dev if name == "dev" else self.test
         return list(of_corpora(documents, self.targets)) if self.targets else documents
@@ -127,7 +127,7 @@ def perform(run: Run, watcher: Watcher) -> None:
     shutil.rmtree(run.folder / "checkpoints", ignore_errors=True)
 
 
-def predictions(run: Run, split: Split) -> list[Document]:
+def predictions(run: Run, split: ScoredSplit) -> list[Document]:
     """What the model of a finished run answers on dev or test; asked once, then read from its folder."""
     path, documents = run.folder / f"{split}.jsonl", run.corpus.split(split)
     if not path.exists():

@@ -16,7 +16,7 @@ from functools import lru_cache
 from spanwright.corpora.alignment import align
 from spanwright.text import Document, Range, split
 
-Name = tuple[str, ...]
+NameWords = tuple[str, ...]
 Marks = dict[str | None, float]
 """Weight of each type, and of None for unmarked."""
 
@@ -61,7 +61,7 @@ def marks_in_texts(source: Iterable[Document], target: Sequence[Document]) -> Te
     """How `target` marks the names of each type of `source`."""
     types = _types_of_names(source)
     lengths = _lengths(types)
-    of_names: defaultdict[Name, Marks] = defaultdict(dict)
+    of_names: defaultdict[NameWords, Marks] = defaultdict(dict)
     of_words: defaultdict[str, Marks] = defaultdict(dict)
     documents_with: Counter[str] = Counter()
     for document in target:
@@ -80,7 +80,7 @@ def marks_in_texts(source: Iterable[Document], target: Sequence[Document]) -> Te
 
 def marks_in_shared_documents(pairs: Sequence[tuple[Document, Document]]) -> dict[str, Tally]:
     """How the second document of each pair marks the places that the first one marks."""
-    found: defaultdict[tuple[str, Name], Marks] = defaultdict(dict)
+    found: defaultdict[tuple[str, NameWords], Marks] = defaultdict(dict)
     for source, target in pairs:
         place = align(source.text, target.text)
         marked = _Marked(target)
@@ -132,7 +132,7 @@ def _shared_out(types: set[str], weight: float = 1.0) -> Marks:
     return {type_: weight / len(types) for type_ in sorted(types)}
 
 
-def _marks_of_words(name: Name, of_words: Mapping[str, Marks], weights: Mapping[str, float]) -> Marks:
+def _marks_of_words(name: NameWords, of_words: Mapping[str, Marks], weights: Mapping[str, float]) -> Marks:
     """How the words of a name are marked on average; nothing if none of them says much."""
     marks: Marks = {}
     known = [word for word in name if weights.get(word, 0.0) > 0 and any(map(str.isalnum, word))]
@@ -143,7 +143,7 @@ def _marks_of_words(name: Name, of_words: Mapping[str, Marks], weights: Mapping[
     return marks
 
 
-def _tallies(marks_of: Mapping[Name, Marks], types: Mapping[Name, set[str]]) -> dict[str, Tally]:
+def _tallies(marks_of: Mapping[NameWords, Marks], types: Mapping[NameWords, set[str]]) -> dict[str, Tally]:
     """Marks of names summed up by type."""
     tallies: defaultdict[str, Tally] = defaultdict(Tally)
     for name, marks in marks_of.items():
@@ -160,8 +160,8 @@ def _chance(of_words: Iterable[Marks]) -> Marks:
     return {mark: count / total for mark, count in marks.items()}
 
 
-def _types_of_names(documents: Iterable[Document]) -> dict[Name, set[str]]:
-    types: defaultdict[Name, set[str]] = defaultdict(set)
+def _types_of_names(documents: Iterable[Document]) -> dict[NameWords, set[str]]:
+    types: defaultdict[NameWords, set[str]] = defaultdict(set)
     for document in documents:
         for entity in document.entities:
             types[_name(document.mention(entity))].add(entity.type)
@@ -169,7 +169,7 @@ def _types_of_names(documents: Iterable[Document]) -> dict[Name, set[str]]:
     return dict(types)
 
 
-def _lengths(names: Iterable[Name]) -> dict[str, list[int]]:
+def _lengths(names: Iterable[NameWords]) -> dict[str, list[int]]:
     """The lengths of the names that begin with a word, longest first."""
     lengths: defaultdict[str, set[int]] = defaultdict(set)
     for name in names:
@@ -178,8 +178,8 @@ def _lengths(names: Iterable[Name]) -> dict[str, list[int]]:
 
 
 def _occurrences(
-    words: Sequence[str], names: Mapping[Name, object], lengths: Mapping[str, list[int]]
-) -> Iterator[tuple[Name, int, int]]:
+    words: Sequence[str], names: Mapping[NameWords, object], lengths: Mapping[str, list[int]]
+) -> Iterator[tuple[NameWords, int, int]]:
     """Yield the names in a row of words with first word and end, from left to right, the longest first."""
     position = 0
     while position < len(words):
@@ -194,7 +194,7 @@ def _occurrences(
 
 
 @lru_cache(_CACHED_MENTIONS)
-def _name(mention: str) -> Name:
+def _name(mention: str) -> NameWords:
     return tuple(_key(mention[start:end]) for start, end in split(mention))
 
 

@@ -11,8 +11,8 @@ from spanwright.corpora.articles import Article, articles, given_id, same_articl
 from spanwright.corpora.near_texts import Likeness
 from spanwright.corpora.shared_documents import (
     REASONS,
-    Pair,
     Reason,
+    SharedPair,
     fingerprint,
     near_texts,
     shared_pairs,
@@ -50,9 +50,9 @@ class Seen:
 class Overlap:
     """What two corpora share."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SharedPair, ...]
     """Of several documents with one article or text, each is in a pair with the first of the other side."""
-    namesakes: tuple[Pair, ...]
+    namesakes: tuple[SharedPair, ...]
     """Pairs with the same id but other texts, which are not shared."""
     documents_a: int
     documents_b: int
@@ -190,7 +190,7 @@ def _distinct(documents: Iterable[Document]) -> list[Document]:
     return list({id(document): document for document in documents}.values())
 
 
-def _plain(pair: Pair) -> dict[str, Any]:
+def _plain(pair: SharedPair) -> dict[str, Any]:
     return {
         "a": pair.a.id,
         "b": pair.b.id,

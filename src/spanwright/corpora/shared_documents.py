@@ -29,7 +29,7 @@ _RESEMBLANCE_OF_A_PART = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class SharedPair:
     """A document of A and a document of B that are the same in some way."""
 
     a: Document
@@ -46,8 +46,8 @@ class Pairs:
     Of several documents with one article or one text, each stands in a pair with the first of the other side.
     """
 
-    shared: tuple[Pair, ...]
-    namesakes: tuple[Pair, ...]
+    shared: tuple[SharedPair, ...]
+    namesakes: tuple[SharedPair, ...]
     """Pairs with the same id, and texts that do not tell that they are of the same article."""
 
 
@@ -85,13 +85,13 @@ def shared_pairs(a: Sequence[Document], b: Sequence[Document]) -> Pairs:
             reasons[i, j].append("near" if like.resemblance >= _RESEMBLANCE_OF_A_PART else "part")
             similarity[i, j] = like.containment
     same = same_articles(zip(articles_a, alike, strict=True))
-    shared: list[Pair] = []
-    namesakes: list[Pair] = []
+    shared: list[SharedPair] = []
+    namesakes: list[SharedPair] = []
     for i, j in sorted(reasons, key=lambda places: (places[1], places[0])):
         likeness = similarity.get((i, j)) or containment(a[i].text, b[j].text)
         only_by_name = reasons[i, j] == ["id"] and articles_a[i] not in same
         side = namesakes if only_by_name else shared
-        side.append(Pair(a[i], b[j], tuple(reasons[i, j]), likeness))
+        side.append(SharedPair(a[i], b[j], tuple(reasons[i, j]), likeness))
     return Pairs(tuple(shared), tuple(namesakes))
 
 

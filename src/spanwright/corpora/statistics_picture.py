@@ -13,7 +13,7 @@ _MOST_TYPES = 20
 _WIDEST = 15
 
 
-def draw(figures: Statistics, path: Path, *, title: str) -> None:
+def draw_statistics(figures: Statistics, path: Path, *, title: str) -> None:
     """Draw entities per type, entity widths and how entities lie to each other."""
     if path.suffix.lower() not in _ENDINGS:
         raise InputError(f"{path}: legal endings of a picture are {', '.join(_ENDINGS)}")

@@ -20,7 +20,7 @@ from typing import Any, get_args
 
 from spanwright.distant.atoms import blocks
 from spanwright.distant.names import Ambiguous, Case, Labels, names_of
-from spanwright.distant.search import EngineMaker, fastest
+from spanwright.distant.search import SearchMaker, fastest
 from spanwright.errors import InputError
 from spanwright.lexicons import Lexicon
 from spanwright.text import Document, Entity
@@ -41,7 +41,7 @@ class Matcher:
         minimum_length: int = 2,
         blocked: Iterable[str] = (),
         sources: Sequence[str] = (),
-        engine: EngineMaker = fastest,
+        engine: SearchMaker = fastest,
     ) -> None:
         """`spanwright.distant.names` tells the policies.
 

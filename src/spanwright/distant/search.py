@@ -12,7 +12,7 @@ Found = tuple[int, int, int]
 """First atom, end atom (half open) and number of the name."""
 
 
-class Engine(Protocol):
+class NameSearch(Protocol):
     """Finds all names, also within and across each other: by first atom, the longest first."""
 
     def find(self, atoms: Sequence[str]) -> Iterator[Found]:
@@ -20,11 +20,11 @@ class Engine(Protocol):
         ...
 
 
-EngineMaker = Callable[[Sequence[str]], Engine]
+SearchMaker = Callable[[Sequence[str]], NameSearch]
 """Makes an engine from names: distinct, each written as its atoms with a blank between them."""
 
 
-def fastest(names: Sequence[str]) -> Engine:
+def fastest(names: Sequence[str]) -> NameSearch:
     """The automaton where its package is installed, else the index."""
     return Automaton(names) if find_spec("ahocorasick_rs") else WordIndex(names)
 

@@ -30,8 +30,8 @@ from spanwright.evaluation.criteria import Matches
 from spanwright.evaluation.familiarity import ACQUAINTANCES, Familiarity, familiarity
 from spanwright.evaluation.running_text import (
     UNKNOWN,
+    FoldedWords,
     RunningText,
-    Vocabulary,
     text_of_comparison,
     text_of_training,
 )
@@ -83,7 +83,7 @@ def break_down(comparison: Comparison, training: Iterable[Document] | None = Non
         missing = "label consistency, mention, out-of-vocabulary density"
         notes: tuple[str, ...] = (f"left out for want of training documents: {missing}",)
     else:
-        vocabulary = Vocabulary({})
+        vocabulary = FoldedWords({})
         documents = tuple(training)
         training_text = text_of_training(documents, vocabulary)
         text = text_of_comparison(comparison, vocabulary)

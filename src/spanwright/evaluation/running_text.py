@@ -16,7 +16,7 @@ UNKNOWN = -1
 
 
 @dataclass(slots=True)
-class Vocabulary:
+class FoldedWords:
     """Lower-cased words and their numbers."""
 
     numbers: dict[str, int]
@@ -74,7 +74,7 @@ class RunningText:
         return np.diff(before[first], append=before[-1])
 
 
-def text_of_comparison(comparison: Comparison, vocabulary: Vocabulary | None = None) -> RunningText:
+def text_of_comparison(comparison: Comparison, vocabulary: FoldedWords | None = None) -> RunningText:
     """The text that both sides of a comparison are about; words get numbers if there is a vocabulary."""
 
     def parts() -> Iterable[_Part]:
@@ -86,7 +86,7 @@ def text_of_comparison(comparison: Comparison, vocabulary: Vocabulary | None = N
     return _running_text(parts(), comparison.base)
 
 
-def text_of_training(documents: Sequence[Document], vocabulary: Vocabulary) -> RunningText:
+def text_of_training(documents: Sequence[Document], vocabulary: FoldedWords) -> RunningText:
     """The text of training documents, whose words are learnt on the way."""
 
     def parts() -> Iterable[_Part]:

@@ -31,7 +31,7 @@ from spanwright.formats.io.visible_files import visible
 from spanwright.formats.io.whole_files import whole_file
 from spanwright.formats.standoff import flat, given_borders, remark_other_mention, whole_number
 from spanwright.formats.token_texts import unwritable_borders
-from spanwright.formats.unwritable import Unwritable, named
+from spanwright.formats.unwritable import Unwritable, shown_entity
 from spanwright.text import Document, Entity
 
 _TYPE = "GENE"
@@ -236,7 +236,7 @@ def unwritable(document: Document) -> Iterator[Unwritable]:
     yield from unwritable_borders(document)
     for entity in document.entities:
         if found := _obstacle(entity, document.text):
-            yield Unwritable("entities", f"{found} {named(document, entity)}")
+            yield Unwritable("entities", f"{found} {shown_entity(document, entity)}")
 
 
 FORMAT = Format(

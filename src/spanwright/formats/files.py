@@ -22,7 +22,7 @@ from spanwright.formats.io.opening import bare_path, is_compressed
 from spanwright.formats.io.whole_files import whole_file
 from spanwright.formats.json import conll04, scierc
 from spanwright.formats.json import documents as jsonl
-from spanwright.formats.offsets import Mentions
+from spanwright.formats.offsets import MentionCounts
 from spanwright.formats.pubtator import documents as pubtator
 from spanwright.formats.spacy import documents as docbin
 from spanwright.formats.tables import parquet
@@ -121,7 +121,7 @@ def stream(
 
 
 def _accepted(path: Path, format: Format, options: dict[str, Any], log: ReadingLog) -> Iterator[Document]:
-    log.mentions = Mentions(options.get("offsets", "characters"))
+    log.mentions = MentionCounts(options.get("offsets", "characters"))
     try:
         for document in format.read(path, log, **options):
             yield log.accept(document)

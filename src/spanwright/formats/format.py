@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spanwright.formats.offsets import Mentions
-from spanwright.formats.unwritable import Kind, Unwritable, general_unwritable
+from spanwright.formats.offsets import MentionCounts
+from spanwright.formats.unwritable import ContentKind, Unwritable, general_unwritable
 from spanwright.text import Document
 
 
@@ -40,7 +40,7 @@ class ReadingLog:
     documents_rejected: int = 0
     entities_read: int = 0
     entities_rejected: int = 0
-    mentions: Mentions = field(default_factory=Mentions)
+    mentions: MentionCounts = field(default_factory=MentionCounts)
     """Of the file that was read last, or is being read."""
     misplaced: list[str] = field(default_factory=list)
     """Files most of whose mentions are not at their offsets, in the words of a note."""
@@ -115,7 +115,7 @@ class Format:
     """Is a folder a corpus of this format whose files cannot be read one by one?"""
     writing_options: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
     """Choices that `serialise` and `own_unwritable` leave to the user, like `options`."""
-    holds: frozenset[Kind] = frozenset()
+    holds: frozenset[ContentKind] = frozenset()
     """What it has a place for: of concepts, relations, confidences, corpora, metadata and notes."""
     keys: frozenset[str] = frozenset()
     """Keys of the metadata and the annotation notes that it writes and reads again, if not all of them."""

@@ -40,7 +40,7 @@ def unit_named(name: str) -> Unit:
     raise ValueError(f"expected is one of {', '.join(UNITS)}")
 
 
-def measure(text: str, unit: Unit) -> int:
+def length_in(text: str, unit: Unit) -> int:
     """The length of a text in a unit."""
     if unit == "characters" or text.isascii():
         return len(text)
@@ -73,7 +73,7 @@ def offsets_in(text: str, unit: Unit) -> Offsets:
         return Offsets(len(text), None)
     positions, offset = {0: 0}, 0
     for position, character in enumerate(text, start=1):
-        offset += measure(character, unit)
+        offset += length_in(character, unit)
         positions[offset] = position
     return Offsets(offset, positions)
 
@@ -86,7 +86,7 @@ def _first_wide(text: str, unit: Unit) -> int:
 
 
 @dataclass(slots=True)
-class Mentions:
+class MentionCounts:
     """Counts of the mentions that a file gives beside their offsets, as they are compared."""
 
     unit: Unit = "characters"

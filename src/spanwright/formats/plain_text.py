@@ -10,7 +10,7 @@ from spanwright.formats.format import Format, ReadingLog
 from spanwright.formats.io.lines import Undecodable, read_text
 from spanwright.formats.io.opening import bare_path
 from spanwright.formats.standoff import given_borders
-from spanwright.formats.unwritable import Unwritable, named
+from spanwright.formats.unwritable import Unwritable, shown_entity
 from spanwright.text import Document
 
 
@@ -43,7 +43,7 @@ def unwritable(document: Document) -> Iterator[Unwritable]:
     """One line for each entity, and one for given words and sentences."""
     yield from given_borders(document)
     for entity in document.entities:
-        yield Unwritable("entities", named(document, entity))
+        yield Unwritable("entities", shown_entity(document, entity))
 
 
 FORMAT = Format(

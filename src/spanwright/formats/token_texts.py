@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from spanwright.formats.unwritable import Unwritable, named
+from spanwright.formats.unwritable import Unwritable, shown_entity
 from spanwright.text import Argument, Document, Entity, Range, Relation, sentences, words
-from spanwright.text.tags import Run
+from spanwright.text.tags import WordRun
 
 
 def joined(
@@ -41,13 +41,13 @@ def joined(
     return text, tuple(word_ranges), tuple(sentence_ranges)
 
 
-def entity_of(run: Run, word_ranges: Sequence[Range]) -> Entity:
+def entity_of(run: WordRun, word_ranges: Sequence[Range]) -> Entity:
     """The entity that covers a run of words."""
     first, end, type_ = run
     return Entity(word_ranges[first][0], word_ranges[end - 1][1], type_)
 
 
-def stray_starts(tags: Sequence[str], runs: Iterable[Run]) -> list[int]:
+def stray_starts(tags: Sequence[str], runs: Iterable[WordRun]) -> list[int]:
     """Word positions of runs that begin with a tag that continues one (`I-`, `M-`, `E-`, `L-`)."""
     return [first for first, _, _ in runs if tags[first][0] in "IMEL"]
 
@@ -78,7 +78,7 @@ class Tokens:
     """A document as sentences of words."""
 
     sentences: list[list[str]]
-    runs: list[tuple[Run, Entity]]
+    runs: list[tuple[WordRun, Entity]]
     """Each entity that covers whole words: word positions counted over the document, and the entity."""
     unwritable: list[Unwritable]
     """What is left out: text in no word, discontinuous entities, entities that cut a word."""
@@ -101,17 +101,19 @@ def tokens_of(document: Document) -> Tokens:
 
 def _runs(
     document: Document, word_ranges: Sequence[Range]
-) -> tuple[list[tuple[Run, Entity]], list[Unwritable]]:
+) -> tuple[list[tuple[WordRun, Entity]], list[Unwritable]]:
     first_of = {start: position for position, (start, _) in enumerate(word_ranges)}
     end_of = {end: position + 1 for position, (_, end) in enumerate(word_ranges)}
-    runs: list[tuple[Run, Entity]] = []
+    runs: list[tuple[WordRun, Entity]] = []
     unwritable: list[Unwritable] = []
     for entity in document.entities:
         first, end = first_of.get(entity.start), end_of.get(entity.end)
         if len(entity.ranges) > 1:
-            unwritable.append(Unwritable("entities", f"the discontinuous entity {named(document, entity)}"))
+            unwritable.append(
+                Unwritable("entities", f"the discontinuous entity {shown_entity(document, entity)}")
+            )
         elif first is None or end is None:
-            line = f"the entity {named(document, entity)}, which does not begin and end with a word"
+            line = f"the entity {shown_entity(document, entity)}, which does not begin and end with a word"
             unwritable.append(Unwritable("entities", line))
         else:
             runs.append(((first, end, entity.type), entity))
@@ -131,7 +133,7 @@ def _uncovered_text(document: Document, word_ranges: Sequence[Range]) -> Iterato
 
 
 def _sentence_numbers(
-    document: Document, word_ranges: Sequence[Range], runs: Iterable[tuple[Run, Entity]]
+    document: Document, word_ranges: Sequence[Range], runs: Iterable[tuple[WordRun, Entity]]
 ) -> list[int]:
     """The number of the sentence of each word, which is the one that it begins in.
 
@@ -146,13 +148,13 @@ def _sentence_numbers(
 
 
 def disjoint(
-    document: Document, runs: Iterable[tuple[Run, Entity]], layers: int = 1
-) -> tuple[list[Run], list[Unwritable]]:
+    document: Document, runs: Iterable[tuple[WordRun, Entity]], layers: int = 1
+) -> tuple[list[WordRun], list[Unwritable]]:
     """The runs that can be disjoint in layers of tags, longest first choice, and a line for each other one.
 
     They come in the order of their beginnings, outer runs before those in them.
     """
-    kept: dict[Run, None] = {}
+    kept: dict[WordRun, None] = {}
     unwritable: list[Unwritable] = []
     covered: Counter[int] = Counter()
     for run, entity in sorted(runs, key=lambda each: each[0][0] - each[0][1]):
@@ -164,7 +166,7 @@ def disjoint(
             others = (
                 "a longer or equal one" if layers == 1 or run in kept else f"{layers} longer or equal ones"
             )
-            line = f"the entity {named(document, entity)}, which overlaps {others}"
+            line = f"the entity {shown_entity(document, entity)}, which overlaps {others}"
             unwritable.append(Unwritable("entities", line))
     return sorted(kept, key=lambda run: (run[0], -run[1])), unwritable
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from spanwright.text import Argument, Document, Entity, Relation
 
-Kind = Literal[
+ContentKind = Literal[
     "ids",
     "texts",
     "borders",
@@ -27,21 +27,21 @@ Kind = Literal[
 ]
 """Borders are those of given words and sentences, notes are annotation notes, corpora are their names."""
 
-BY_PRODUCTS: frozenset[Kind] = frozenset(("notes", "confidences", "metadata", "corpora"))
+BY_PRODUCTS: frozenset[ContentKind] = frozenset(("notes", "confidences", "metadata", "corpora"))
 """What may be left out without leave, though never uncounted: neither the text nor what is marked in it."""
 
 
-EVERYTHING: frozenset[Kind] = BY_PRODUCTS | {"concepts", "relations"}
+EVERYTHING: frozenset[ContentKind] = BY_PRODUCTS | {"concepts", "relations"}
 """What a format holds that has a place for all that `general_unwritable` looks at."""
 
 
 class Unwritable(str):
     """A line that names something of a document that a format cannot express."""
 
-    kind: Kind
+    kind: ContentKind
     things: int
 
-    def __new__(cls, kind: Kind, line: str, things: int = 1) -> Unwritable:
+    def __new__(cls, kind: ContentKind, line: str, things: int = 1) -> Unwritable:
         """A line of so many things of a kind."""
         line = super().__new__(cls, line)
         line.kind, line.things = kind, things
@@ -67,7 +67,7 @@ def told_by_kind(unwritable: Iterable[Unwritable]) -> str:
     return f"{counts.total():,} losses{f' ({kinds})' if kinds else ''}"
 
 
-def named(document: Document, entity: Entity) -> str:
+def shown_entity(document: Document, entity: Entity) -> str:
     """An entity in the words of such a line."""
     return f"{_shown(document, entity)} of document {document.id!r}"
 
@@ -78,7 +78,7 @@ def _shown(document: Document, entity: Entity) -> str:
 
 def unwritable_concepts(document: Document, entity: Entity) -> Unwritable:
     """The line of the concepts of an entity."""
-    line = f"the concepts {list(entity.concepts)} of {named(document, entity)}"
+    line = f"the concepts {list(entity.concepts)} of {shown_entity(document, entity)}"
     return Unwritable("concepts", line, len(entity.concepts))
 
 
@@ -97,7 +97,7 @@ def _shown_argument(document: Document, argument: Argument) -> str:
     return f"{shown} as {argument.role!r}" if argument.role else shown
 
 
-def general_unwritable(document: Document, holds: Set[Kind], keys: Set[str]) -> Iterator[Unwritable]:
+def general_unwritable(document: Document, holds: Set[ContentKind], keys: Set[str]) -> Iterator[Unwritable]:
     """A line for each thing of the kinds that a format does not hold.
 
     `keys` are those of the metadata and the annotation notes that it reads and writes nevertheless.
@@ -121,7 +121,7 @@ def general_unwritable(document: Document, holds: Set[Kind], keys: Set[str]) -> 
 
 
 def _unwritable_keys(
-    kind: Kind, name: str, values: Mapping[str, object], keys: Set[str], document: Document
+    kind: ContentKind, name: str, values: Mapping[str, object], keys: Set[str], document: Document
 ) -> Iterator[Unwritable]:
     for key in values:
         if key not in keys:

@@ -50,7 +50,7 @@ class Coverage:
         return {"overall": self.overall.to_dict(), "per_type": types}
 
 
-def measure(
+def measure_coverage(
     synonyms: Callable[[str], tuple[str, ...]], documents: Iterable[Document], *, key: Callable[[str], str]
 ) -> Coverage:
     """The coverage of the entities of documents, given the lookup and what mentions are looked up by."""

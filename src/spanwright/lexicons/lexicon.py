@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from spanwright.lexicons.coverage import Coverage, measure
+from spanwright.lexicons.coverage import Coverage, measure_coverage
 from spanwright.lexicons.log import LexiconLog, join_logs
 from spanwright.text import Document
 
@@ -95,7 +95,7 @@ class Lexicon:
 
     def coverage(self, documents: Iterable[Document]) -> Coverage:
         """The share of the entities of documents that have synonyms here."""
-        return measure(self.synonyms, documents, key=lookup_key)
+        return measure_coverage(self.synonyms, documents, key=lookup_key)
 
     def _positions(self, key: str) -> tuple[int, ...]:
         """The positions of the terms that have a name."""

@@ -18,7 +18,7 @@ from spanwright.lexicons.log import LexiconLog
 COLUMNS = ("surface", "type", "concept")
 _IGNORED = "-"
 
-Row = tuple[str, str | None, str | None]
+NameRow = tuple[str, str | None, str | None]
 """Surface, type, concept."""
 
 
@@ -64,7 +64,7 @@ def _check_columns(columns: Sequence[str]) -> None:
 
 def _rows(
     path: Path, log: LexiconLog, columns: Sequence[str] | None, skip_first_line: bool
-) -> Iterator[tuple[int, Row]]:
+) -> Iterator[tuple[int, NameRow]]:
     """The rows that have a surface, with their line numbers."""
     lines = read_lines(path)
     if skip_first_line:

@@ -10,9 +10,9 @@ from spanwright.errors import InputError
 from spanwright.lexicons.form import Form
 from spanwright.lexicons.lexicon import Term
 from spanwright.lexicons.log import LexiconLog
-from spanwright.lexicons.obo_stanzas import SCOPES, Scope, Stanza, term_stanzas
+from spanwright.lexicons.obo_stanzas import SCOPES, Stanza, SynonymScope, term_stanzas
 
-DEFAULT_SCOPES: tuple[Scope, ...] = ("EXACT", "RELATED")
+DEFAULT_SCOPES: tuple[SynonymScope, ...] = ("EXACT", "RELATED")
 """Narrower and broader names mean something else than the term."""
 
 

@@ -15,10 +15,10 @@ from typing import Literal, get_args
 from spanwright.formats.io.lines import Undecodable, read_lines
 from spanwright.lexicons.log import LexiconLog
 
-Scope = Literal["EXACT", "RELATED", "NARROW", "BROAD"]
-SCOPES: tuple[Scope, ...] = get_args(Scope)
+SynonymScope = Literal["EXACT", "RELATED", "NARROW", "BROAD"]
+SCOPES: tuple[SynonymScope, ...] = get_args(SynonymScope)
 
-_SCOPE_OF: dict[str, Scope] = {scope: scope for scope in SCOPES}
+_SCOPE_OF: dict[str, SynonymScope] = {scope: scope for scope in SCOPES}
 _OTHER_STANZAS = ("[Typedef]", "[Instance]", "[Annotation]")
 _SYNONYM = re.compile(r'\s*"([^"\\]*(?:\\.[^"\\]*)*)"\s*(\w*)')
 _TRAILER = re.compile(r"\s(?:!.*|\{[^{}=]*=[^{}]*\}\s*(?:!.*)?)$")
@@ -34,7 +34,7 @@ class Stanza:
     namespace: str
     id: str = ""
     name: str = ""
-    synonyms: list[tuple[str, Scope]] = field(default_factory=list)
+    synonyms: list[tuple[str, SynonymScope]] = field(default_factory=list)
     parents: list[str] = field(default_factory=list)
     alternative_ids: list[str] = field(default_factory=list)
     xrefs: list[str] = field(default_factory=list)

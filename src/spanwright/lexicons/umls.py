@@ -22,7 +22,7 @@ TYPES_FILE = "MRSTY.RRF"
 _NAME_COLUMNS = 18
 _TYPE_COLUMNS = 6
 
-Name = tuple[str, bool, str]
+UmlsName = tuple[str, bool, str]
 """The concept of a row, whether its string is the preferred one, and the string."""
 
 
@@ -53,7 +53,7 @@ def read(
         yield Term(name, None if types is None else types[concept], concept, tuple(synonyms))
 
 
-def _names(path: Path, log: LexiconLog, language: str, types: Mapping[str, str] | None) -> Iterator[Name]:
+def _names(path: Path, log: LexiconLog, language: str, types: Mapping[str, str] | None) -> Iterator[UmlsName]:
     """The rows of MRCONSO.RRF that are wanted."""
     for number, row in _rows(path, _NAME_COLUMNS, log, counts=True):
         concept, string = row[0], row[14].strip()

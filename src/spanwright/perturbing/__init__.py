@@ -14,7 +14,7 @@ from spanwright.errors import InputError
 from spanwright.perturbing.edits import Edit, edited
 from spanwright.perturbing.layout import joined_documents, no_punctuation, white_space
 from spanwright.perturbing.letters import character_variants, lower_case, typos, upper_case
-from spanwright.perturbing.mentions import Choice, Mentions
+from spanwright.perturbing.mentions import MentionPool, Replacement
 from spanwright.text import Document
 
 _Change = Callable[[Document, Random], list[Edit]]
@@ -27,7 +27,7 @@ _CHANGES: dict[str, _Change] = {
     "white-space": white_space,
     "character-variants": character_variants,
 }
-_SWAPS: dict[str, Choice] = {
+_SWAPS: dict[str, Replacement] = {
     "seen-mentions": "seen",
     "unseen-mentions": "unseen",
     "longer-mentions": "longer",
@@ -61,7 +61,7 @@ def _change(name: str, training: Sequence[Document]) -> _Change:
         return _CHANGES[name]
     if name not in _SWAPS:
         raise InputError(f"unknown perturbation {name!r}; legal are {', '.join(PERTURBATIONS)}")
-    return partial(Mentions(training).swap, choice=_SWAPS[name])
+    return partial(MentionPool(training).swap, choice=_SWAPS[name])
 
 
 def _random(seed: int, name: str, document: Document) -> Random:

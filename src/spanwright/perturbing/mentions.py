@@ -17,7 +17,7 @@ from typing import Literal
 from spanwright.perturbing.edits import Edit
 from spanwright.text import Document, Entity, Range, split, words
 
-Choice = Literal["seen", "unseen", "longer"]
+Replacement = Literal["seen", "unseen", "longer"]
 _TRIES = 20
 """Combinations that are tried for a mention that training does not have."""
 
@@ -40,7 +40,7 @@ class Mention:
         return tuple((end - len(word), end) for end, (_, word) in zip(ends, self.words, strict=True))
 
 
-class Mentions:
+class MentionPool:
     """The mentions of training documents by type, but for those that hold another entity.
 
     A text with such a mention would need the inner entity annotated, too.
@@ -55,7 +55,7 @@ class Mentions:
         self._by_width = {type_: sorted(mentions, key=_width) for type_, mentions in found.items()}
         self._known = {mention.text.casefold() for mentions in found.values() for mention in mentions}
 
-    def swap(self, document: Document, random: Random, choice: Choice) -> list[Edit]:
+    def swap(self, document: Document, random: Random, choice: Replacement) -> list[Edit]:
         """Edits that put another mention in the place of each innermost entity."""
         edits: list[Edit] = []
         for entity, own in _innermost(document):
@@ -64,7 +64,7 @@ class Mentions:
                 edits.append(Edit(entity.start, entity.end, new.text, new.ranges))
         return edits
 
-    def _other(self, own: Mention, type_: str, random: Random, choice: Choice) -> Mention | None:
+    def _other(self, own: Mention, type_: str, random: Random, choice: Replacement) -> Mention | None:
         """Another mention of a type; None when there is none."""
         known = self._by_width.get(type_, [])
         if choice == "unseen":

@@ -19,7 +19,7 @@ from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import Integers
 from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
-from spanwright.predicting.tagger import Tagger, chunks
+from spanwright.predicting.tagger import Tagger, document_chunks
 from spanwright.text import Document, Entity, words
 
 LOWEST = 0.01
@@ -53,7 +53,7 @@ class Teachers:
 
     def soften(self, documents: Iterable[Document]) -> Iterator[Document]:
         """The documents of a stream with soft targets in place of their entities, in bounded memory."""
-        for chunk in chunks(documents):
+        for chunk in document_chunks(documents):
             yield from self._soften_chunk(chunk)
 
     @torch.inference_mode()

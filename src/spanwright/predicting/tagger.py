@@ -114,7 +114,7 @@ class Tagger:
         )
 
     def _tag_stream(self, source: Iterable[str | Document], lowest: Floats) -> Iterator[Document]:
-        for chunk in chunks(_as_document(item, number) for number, item in enumerate(source)):
+        for chunk in document_chunks(_as_document(item, number) for number, item in enumerate(source)):
             yield from self._tag_chunk(chunk, lowest)
 
     @torch.inference_mode()
@@ -168,7 +168,7 @@ class Tagger:
         return _arrays(*columns, found.type, found.confidence, found.rank)
 
 
-def chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+def document_chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
     """A stream of documents in runs that are worked through together."""
     chunk: list[Document] = []
     characters = 0

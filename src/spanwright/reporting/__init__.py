@@ -1,7 +1,7 @@
 """The report: one HTML page about one system or several side by side. Needs no torch."""
 
 from spanwright.reporting.content import Content, System, gather
-from spanwright.reporting.page import Origin, Source, render, write_page
+from spanwright.reporting.page import Origin, Source, render_page, write_page
 from spanwright.reporting.passages import Selection, select_passages
 from spanwright.reporting.pictures import Picture, read_picture
 
@@ -14,7 +14,7 @@ __all__ = [
     "System",
     "gather",
     "read_picture",
-    "render",
+    "render_page",
     "select_passages",
     "write_page",
 ]

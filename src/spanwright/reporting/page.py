@@ -47,13 +47,13 @@ def write_page(content: Content, origin: Origin, path: Path, pictures: Sequence[
     """Write the report; the file appears when it is complete. What the error browser shows is returned."""
     shown = select_passages(content)
     # A type may hold a lone surrogate, which UTF-8 has no bytes for.
-    data = render(content, origin, shown, pictures).encode("utf-8", "backslashreplace")
+    data = render_page(content, origin, shown, pictures).encode("utf-8", "backslashreplace")
     with whole_file(path) as partial:
         partial.write_bytes(data)
     return shown
 
 
-def render(content: Content, origin: Origin, shown: Selection, pictures: Sequence[Picture] = ()) -> str:
+def render_page(content: Content, origin: Origin, shown: Selection, pictures: Sequence[Picture] = ()) -> str:
     """The whole page as text."""
     script = _resource("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

@@ -11,7 +11,7 @@ from spanwright.reporting.drawing import percent, series
 from spanwright.reporting.marks import KINDS
 from spanwright.reporting.markup import Element, Node, make, name_of
 
-Row = Sequence[Node]
+TableRow = Sequence[Node]
 
 MEANINGS = {
     "type": "the characters of a gold entity, with another type",
@@ -25,7 +25,7 @@ _TYPES_AT_ONCE = 20
 
 
 def table(
-    head: Sequence[str], rows: Iterable[Row], *, caption: str, names: int = 1, together: int = 1
+    head: Sequence[str], rows: Iterable[TableRow], *, caption: str, names: int = 1, together: int = 1
 ) -> Element:
     """A table whose first `names` columns are names and whose others are numbers.
 
@@ -46,7 +46,7 @@ def table(
     return make("div", {"class": "scroll"}, make("table", None, *parts))
 
 
-def _cells(row: Row, names: int) -> Iterable[Node]:
+def _cells(row: TableRow, names: int) -> Iterable[Node]:
     yield make("th", {"scope": "row"}, row[0])
     for place, node in enumerate(row[1:], 1):
         yield make("td", {"class": None if place < names else "number"}, node)
@@ -68,7 +68,7 @@ def chip(content: Content, system: SystemContent) -> Element:
 def scores_table(content: Content) -> Element:
     """Strict scores with their intervals, and F1 by the other criteria."""
     head = ("system", "precision", "recall", "F1", "macro F1", "loose F1", "start F1", "end F1")
-    rows: Iterable[Row] = (
+    rows: Iterable[TableRow] = (
         (
             chip(content, system),
             *(_interval(system.intervals[name]) for name in ("precision", "recall", "f1")),
@@ -88,7 +88,7 @@ def _interval(found: Interval) -> Element:
 def counts_table(content: Content) -> Element:
     """What the scores are made of."""
     head = ("system", "gold", "predicted", "correct", "false positives", "false negatives")
-    rows: Iterable[Row] = (
+    rows: Iterable[TableRow] = (
         [
             chip(content, system),
             *(
@@ -110,7 +110,7 @@ def counts_table(content: Content) -> Element:
 def differences_table(content: Content) -> Element:
     """Every two systems beside each other."""
     systems = {system.key: system for system in content.systems}
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for pair in content.differences:
         found = pair.difference
         rows.append(
@@ -160,7 +160,7 @@ def types_table(content: Content) -> Element:
     return make("div", None, first, make("details", None, make("summary", None, more), rest))
 
 
-def _type_rows(content: Content, names: Sequence[str]) -> Iterable[Row]:
+def _type_rows(content: Content, names: Sequence[str]) -> Iterable[TableRow]:
     for name in names:
         for position, system in enumerate(content.systems):
             by = {
@@ -209,7 +209,7 @@ def _kind_cells(content: Content, kind: Kind) -> Iterable[Node]:
 
 def groups_table(content: Content) -> Element:
     """Rates that put kinds of mistakes together."""
-    rows: list[Row] = [
+    rows: list[TableRow] = [
         [
             chip(content, system),
             percent(system.mistakes.rates["any boundary"]),

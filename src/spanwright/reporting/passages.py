@@ -28,7 +28,7 @@ _CONTEXT = 90
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class MarkedPassage:
     """A range of a document with the marks that lie in it."""
 
     marked: MarkedDocument
@@ -98,7 +98,7 @@ def select_passages(
 
 
 def _fitting(
-    passages: Sequence[Passage], positions: Sequence[int], types: dict[str, int], most_bytes: int
+    passages: Sequence[MarkedPassage], positions: Sequence[int], types: dict[str, int], most_bytes: int
 ) -> dict[int, str]:
     """The records of passages by position: all, or as many as fit, drawn by chance."""
     records: dict[int, str] = {}
@@ -119,7 +119,7 @@ def _size(record: str) -> int:
     return len(record.encode("utf-8", "backslashreplace")) + 1
 
 
-def passages_of(marked: MarkedDocument) -> Iterator[Passage]:
+def passages_of(marked: MarkedDocument) -> Iterator[MarkedPassage]:
     """Cut a document into passages so that every mark lies in one."""
     marks: list[GoldMark | PredictedMark] = [
         *marked.golds,
@@ -138,10 +138,10 @@ def passages_of(marked: MarkedDocument) -> Iterator[Passage]:
     predictions = [by_passage(own) for own in marked.predictions]
     for number, (start, end) in enumerate(borders):
         own = tuple(tuple(positions[number]) for positions in predictions)
-        yield Passage(marked, number + 1, start, end, tuple(golds[number]), own)
+        yield MarkedPassage(marked, number + 1, start, end, tuple(golds[number]), own)
 
 
-def record(passage: Passage, types: dict[str, int]) -> list[Any]:
+def record(passage: MarkedPassage, types: dict[str, int]) -> list[Any]:
     """A passage for the script of the page, with offsets in UTF-16 units, as JavaScript counts.
 
     `[id, number, note, before, text, behind, golds, predictions of each system]`, where a gold is `[type,

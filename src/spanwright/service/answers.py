@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from spanwright.errors import InputError
 from spanwright.service import formats
 from spanwright.service.batching import OverloadError
-from spanwright.service.limits import Limits
+from spanwright.service.limits import ServiceLimits
 from spanwright.service.messages import FieldError, ModelsAnswer, StatusAnswer, TagRequest
 from spanwright.service.metrics import Metrics
 from spanwright.service.models import ServedModel
@@ -34,7 +34,7 @@ class Service:
     timeout: float = 30.0
     """Seconds in which a request must be tagged."""
     token: str | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
     draining: bool = False
 
     def model(self, name: str | None) -> ServedModel:
@@ -106,7 +106,7 @@ def _documents(request: TagRequest) -> Iterator[Document]:
 
 def _rendered(found: Sequence[Document], model: ServedModel, request: TagRequest) -> formats.Answer:
     kept = [model.kept(document, request) for document in found]
-    return formats.render(kept, request.format, model.name)
+    return formats.answer_with(kept, request.format, model.name)
 
 
 def response(

@@ -22,7 +22,7 @@ from spanwright.predicting.tagger import Tagger
 from spanwright.service.memory import FreeMemory
 from spanwright.text import Document, words
 
-Types = tuple[tuple[str, str], ...]
+AskedTypes = tuple[tuple[str, str], ...]
 """Types of a request, by name and description."""
 
 _KEPT_TAGGERS = 8
@@ -57,7 +57,7 @@ class _Job:
     """A request: the documents that wait for a batch, and those that are done, in order."""
 
     waiting: deque[Document]
-    types: Types
+    types: AskedTypes
     done: list[Document] = field(default_factory=list)
     answer: Future[list[Document]] = field(default_factory=Future)
 
@@ -85,7 +85,7 @@ class Batcher:
         self._most_requests = requests
         self._batch_words = batch_words
         self._on_batch = on_batch
-        self._described: OrderedDict[Types, Tagger] = OrderedDict()
+        self._described: OrderedDict[AskedTypes, Tagger] = OrderedDict()
         self._jobs: list[_Job] = []
         self._changed = threading.Condition()
         self._stopping = False
@@ -213,7 +213,7 @@ class Batcher:
         for job in jobs:
             self._tag([item for item in batch if item[0] is job])
 
-    def _tagger_for(self, types: Types) -> Tagger:
+    def _tagger_for(self, types: AskedTypes) -> Tagger:
         if not types:
             return self._tagger
         if types not in self._described:

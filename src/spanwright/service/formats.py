@@ -42,7 +42,7 @@ class Answer:
         }
 
 
-def render(documents: Sequence[Document], format: OutputFormat, model: str) -> Answer:
+def answer_with(documents: Sequence[Document], format: OutputFormat, model: str) -> Answer:
     """The answer with these documents, of the model of that name."""
     if format == "json":
         return Answer(_json({"model": model, "documents": list(map(record_of, documents))}), JSON, [])

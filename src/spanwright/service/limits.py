@@ -20,7 +20,7 @@ _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ServiceLimits:
     """What one request, and all of them together, may take."""
 
     body_bytes: int = 2**20
@@ -49,7 +49,7 @@ class _DepartureError(Exception):
 class Guard:
     """Reads the body of a request within the limits, and hands it on whole."""
 
-    def __init__(self, app: Application, *, limits: Limits, check_room: Callable[[], None]) -> None:
+    def __init__(self, app: Application, *, limits: ServiceLimits, check_room: Callable[[], None]) -> None:
         """`check_room` raises `OverloadError` when no request with a body could be taken."""
         self._app = app
         self._limits = limits

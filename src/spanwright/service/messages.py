@@ -11,7 +11,7 @@ from spanwright.errors import InputError
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 TypeName = Annotated[str, Field(min_length=1, max_length=100)]
-Description = Annotated[str, Field(min_length=1, max_length=2000)]
+DescriptionText = Annotated[str, Field(min_length=1, max_length=2000)]
 OutputFormat = Literal["json", "jsonl", "pubtator", "brat", "conll"]
 
 _EITHER: JsonDict = {"oneOf": [{"required": ["text"]}, {"required": ["texts"]}]}
@@ -45,7 +45,7 @@ class TagRequest(BaseModel):
     """The same for single types; of two that apply, the higher counts."""
     tuned_thresholds: bool = False
     """Whether entities below the model's own threshold for their type are left out."""
-    types: dict[TypeName, Description] = Field(default_factory=dict, max_length=20)
+    types: dict[TypeName, DescriptionText] = Field(default_factory=dict, max_length=20)
     """Types to look for besides, by name and description; only for models that read descriptions."""
     corpus: str | None = None
     """For models of several corpora: the one whose types are asked for."""

@@ -30,7 +30,7 @@ _CONNECTIONS_SECONDS = 8
 """... and for their clients to take the answers."""
 
 
-def check_installed() -> None:
+def check_service_installed() -> None:
     """Raise an error with the command to install what the service needs, if it is not there."""
     for module in ("fastapi", "uvicorn", "prometheus_client"):
         try:

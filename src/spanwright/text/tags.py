@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
 Scheme = Literal["IOB1", "IOB2", "BIOES", "BILOU", "BMES"]
-Run = tuple[int, int, str]
+WordRun = tuple[int, int, str]
 
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
@@ -78,9 +78,9 @@ def unknown_tags(tags: Sequence[str]) -> list[int]:
     return [position for position, tag in enumerate(tags) if tag != "O" and split_tag(tag)[0] not in legal]
 
 
-def runs_from_tags(tags: Sequence[str]) -> list[Run]:
+def runs_from_tags(tags: Sequence[str]) -> list[WordRun]:
     """The runs of a tag sequence in any scheme; a stray continuation begins a run."""
-    runs: list[Run] = []
+    runs: list[WordRun] = []
     first = -1
     open_type = ""
     for position, tag in enumerate(tags):
@@ -98,7 +98,7 @@ def runs_from_tags(tags: Sequence[str]) -> list[Run]:
     return runs
 
 
-def tags_from_runs(runs: Iterable[Run], length: int, scheme: Scheme = "IOB2") -> list[str]:
+def tags_from_runs(runs: Iterable[WordRun], length: int, scheme: Scheme = "IOB2") -> list[str]:
     """The tags of disjoint runs over `length` words."""
     tags = ["O"] * length
     begin, inside, last, alone = _LETTERS[scheme]

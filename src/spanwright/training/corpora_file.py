@@ -40,10 +40,10 @@ def _as_list(value: Any) -> Any:
 
 Files = Annotated[tuple[Path, ...], BeforeValidator(_as_list), Field(min_length=1)]
 """One file or a list of them; paths start from where the command runs."""
-Names = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
+CorpusNames = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 
 
-class Limits(Strict):
+class DocumentLimits(Strict):
     """How many documents of each split are used: the first ones, or all when None."""
 
     train: PositiveInt | None = None
@@ -61,7 +61,7 @@ class CorpusFiles(Strict):
     """The format of all files; recognised unless given."""
     options: dict[str, str] = Field(default_factory=dict)
     """Choices of the format, such as tag_column."""
-    documents: Limits = Limits()
+    documents: DocumentLimits = DocumentLimits()
     weight: Factor = 1.0
     """How many times its windows count."""
 
@@ -69,7 +69,7 @@ class CorpusFiles(Strict):
 class CorporaFile(Strict):
     """Several corpora, the one that matters, and how their types correspond."""
 
-    target: Names = ()
+    target: CorpusNames = ()
     map: str | None = None
     corpora: dict[str, CorpusFiles] = Field(min_length=1)
 

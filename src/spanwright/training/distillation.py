@@ -18,7 +18,7 @@ from spanwright.predicting.softening import LOWEST, Teachers
 from spanwright.settings import Settings, check, load_settings
 from spanwright.text import Document
 from spanwright.training import loop
-from spanwright.training.loop import RunResult, Source
+from spanwright.training.loop import DocumentSource, RunResult
 from spanwright.training.processes import refuse_several
 from spanwright.training.run_folder import check_folder, has_run
 from spanwright.training.selection import Documents, select
@@ -34,9 +34,9 @@ def distill(
     teachers: Sequence[str | Path],
     student: str | Path | Settings,
     *,
-    train: Source,
-    dev: Source,
-    test: Source = (),
+    train: DocumentSource,
+    dev: DocumentSource,
+    test: DocumentSource = (),
     raw: Sequence[str | Path] = (),
     out: str | Path,
     encoder: str | Path | None = None,

@@ -30,15 +30,15 @@ from spanwright.training.divergence import check_step, check_weights, rates_of, 
 from spanwright.training.journal import Journal
 from spanwright.training.objective import check_roles, check_terms, role_rates_at, total, weights_at
 from spanwright.training.optimiser import limit_gradients, make_optimiser, rate_factor, set_rates
-from spanwright.training.processes import Part, Processes, check_same, joined_processes, parts_of
+from spanwright.training.processes import BatchPart, Processes, check_same, joined_processes, parts_of
 from spanwright.training.pruning import pruning_report
 from spanwright.training.run_folder import check_folder, open_folder
 from spanwright.training.runtime import check_bf16, flushed_denormals, seed_draws, transformers_in_bf16
 from spanwright.training.setup import Documents, Setup, provenance, set_up, warn_of_few_steps
-from spanwright.training.thresholds import tune_thresholds
+from spanwright.training.thresholds import set_tuned_thresholds
 from spanwright.training.watcher import Silent, Watcher
 
-Source = str | Path | Iterable[str | Path | Document | files.Corpus]
+DocumentSource = str | Path | Iterable[str | Path | Document | files.Corpus]
 _JOURNAL_STEPS = 20
 """Steps between loss lines in the journal."""
 
@@ -55,9 +55,9 @@ class RunResult(Tagger):
 def train(
     recipe: str | Path | Settings,
     *,
-    train: Source,
-    dev: Source,
-    test: Source = (),
+    train: DocumentSource,
+    dev: DocumentSource,
+    test: DocumentSource = (),
     out: str | Path,
     encoder: str | Path | None = None,
     descriptions: str | Path | None = None,
@@ -204,7 +204,7 @@ class _Run:
         self.optimiser.zero_grad(set_to_none=True)
         return mean
 
-    def _learn(self, part: Part, weights: dict[str, float]) -> tuple[Tensor, int]:
+    def _learn(self, part: BatchPart, weights: dict[str, float]) -> tuple[Tensor, int]:
         """Add the gradients of a part to those that are there.
 
         Its share (1 + terms,) of the loss and of each term, before it is weighted, and its words.
@@ -235,9 +235,9 @@ class _Run:
     def _scored(self, epochs: float) -> Position:
         """The position after dev is scored with the real decoder."""
         evaluation = self.setup.evaluation
-        tune_thresholds(self.setup.model, self.setup.data.dev_documents())
+        set_tuned_thresholds(self.setup.model, self.setup.data.dev_documents())
         found = {
-            name: score(self.setup.model, documents)
+            name: score_model(self.setup.model, documents)
             for name, documents in evaluation.items()
             if name.startswith("dev")
         }
@@ -286,7 +286,9 @@ class _Run:
         # A resumed run may have been calibrated already: it is fitted anew, on the network's confidences.
         model = uncalibrated(artifact.load(self.folder / "model"))
         model.network.to(self.processes.device)
-        compared = {name: compare(model, documents) for name, documents in self.setup.evaluation.items()}
+        compared = {
+            name: compare_model(model, documents) for name, documents in self.setup.evaluation.items()
+        }
         scores = {name: strict_scores(entry) for name, entry in compared.items()}
         confidences = {name: collect_confidences(entry) for name, entry in compared.items()}
         data = self.setup.data
@@ -324,12 +326,12 @@ class _Meter:
         return self.words / self.seconds
 
 
-def score(model: TrainedModel, documents: Documents) -> Scores:
+def score_model(model: TrainedModel, documents: Documents) -> Scores:
     """Strict scores of a model on annotated documents."""
-    return strict_scores(compare(model, documents))
+    return strict_scores(compare_model(model, documents))
 
 
-def compare(model: TrainedModel, documents: Documents) -> Comparison:
+def compare_model(model: TrainedModel, documents: Documents) -> Comparison:
     """What a model finds in annotated documents beside their entities."""
     model.network.eval()
     return compare_documents(documents, Tagger(model).tag(documents))
@@ -340,7 +342,7 @@ def _groups(batches: list[Integers], start: int, size: int) -> Iterator[list[Int
         yield batches[position : position + size]
 
 
-def documents_of(source: Source, warnings: list[str]) -> Sequence[Document]:
+def documents_of(source: DocumentSource, warnings: list[str]) -> Sequence[Document]:
     """The documents of files, or those given; what was wrong in the files goes to the warnings."""
     if isinstance(source, StoredDocuments | DocumentView):
         return source

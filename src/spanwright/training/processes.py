@@ -39,7 +39,7 @@ class ProcessError(SpanwrightError):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class BatchPart:
     """Windows that one process trains on at once: a batch, or a part of one."""
 
     positions: Integers
@@ -51,7 +51,7 @@ class Part:
 
 def parts_of(
     group: Sequence[Integers], *, draw: tuple[int, int], first: int, accumulate: int, processes: int
-) -> list[Part]:
+) -> list[BatchPart]:
     """The parts of the batches of one optimiser step, the same in every process.
 
     `draw` is seed and epoch, `first` the number of the first batch in its epoch. Where steps have at least as
@@ -60,13 +60,13 @@ def parts_of(
     """
     cuts = 1 if accumulate >= processes else processes // math.gcd(accumulate, processes)
     windows = sum(len(batch) for batch in group)
-    parts: list[Part] = []
+    parts: list[BatchPart] = []
     for number, batch in enumerate(group, start=first):
         for cut in range(min(cuts, len(batch))):
             # In turns, as the windows of a batch stand by length: all parts are equally long.
             positions = batch[cut::cuts]
             place = (*draw, number, cut) if cuts > 1 else (*draw, number)
-            parts.append(Part(positions, place, len(positions) / windows))
+            parts.append(BatchPart(positions, place, len(positions) / windows))
     return parts
 
 
@@ -85,7 +85,7 @@ class Processes:
         """Whether this process scores, writes and tells."""
         return self.rank == 0
 
-    def own(self, parts: Sequence[Part]) -> Sequence[Part]:
+    def own(self, parts: Sequence[BatchPart]) -> Sequence[BatchPart]:
         """The parts that this process trains on; there may be none."""
         return parts[self.rank :: self.count]
 

@@ -25,7 +25,7 @@ Booleans = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RaggedRows:
     """Rows of different lengths in one flat array."""
 
     values: npt.NDArray[np.int32]
@@ -33,7 +33,7 @@ class Rows:
     """(rows + 1,): where each row begins in `values`."""
 
     @classmethod
-    def of(cls, rows: Iterable[Sequence[int]]) -> Rows:
+    def of(cls, rows: Iterable[Sequence[int]]) -> RaggedRows:
         """Rows of numbers."""
         listed = list(rows)
         flat = (number for row in listed for number in row)
@@ -92,9 +92,9 @@ class Rewriting:
     """(spans,): the text of each span's own words."""
     group: Integers
     """(spans,): the group of each span's synonyms."""
-    groups: Rows
+    groups: RaggedRows
     """The texts of each group; spans with the same synonyms share one."""
-    texts: Rows
+    texts: RaggedRows
     """The numbers of the words of each text, then `END`."""
     synonyms_per_mention: int | None
     """How many synonyms of a span are drawn for a batch; None takes all."""
@@ -166,7 +166,9 @@ def gold_rewrites(
         key = (span.document * base + span.first) * base + span.last
         rows.append((key, position(span.words), groups.setdefault(members, len(groups))))
     keys, own, group = np.asarray(rows, dtype=np.int64).reshape(-1, 3).T.copy()
-    return Rewriting(keys, base, own, group, Rows.of(groups), Rows.of(texts), synonyms_per_mention)
+    return Rewriting(
+        keys, base, own, group, RaggedRows.of(groups), RaggedRows.of(texts), synonyms_per_mention
+    )
 
 
 def _drawn(source: Integers, limit: int, draw: tuple[int, ...]) -> Integers:

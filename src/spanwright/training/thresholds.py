@@ -18,7 +18,7 @@ _BINS = 8192
 """Scores are counted in bins, so that memory does not grow with the dev split."""
 
 
-def tune_thresholds(model: TrainedModel, dev: Iterable[Document]) -> None:
+def set_tuned_thresholds(model: TrainedModel, dev: Iterable[Document]) -> None:
     """Set the thresholds of a scorer that asks for tuned ones; other models are left alone."""
     if model.network.spans is None:
         return

@@ -16,7 +16,7 @@ State = Literal["finished", "stopped", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrialOutcome:
     """How a trial went."""
 
     number: int
@@ -39,8 +39,8 @@ class Tuned:
     """A search that is done."""
 
     folder: Path
-    outcomes: list[Outcome]
-    best: Outcome
+    outcomes: list[TrialOutcome]
+    best: TrialOutcome
 
     @property
     def model(self) -> Path:
@@ -53,28 +53,28 @@ def trial_folder(folder: Path, number: int) -> Path:
     return folder / "trials" / f"{number:03d}"
 
 
-def best_of(outcomes: Sequence[Outcome]) -> Outcome | None:
+def best_of(outcomes: Sequence[TrialOutcome]) -> TrialOutcome | None:
     """The finished trial with the best F1; of equals the first."""
     done = [outcome for outcome in outcomes if outcome.state == "finished" and outcome.f1 is not None]
     return max(done, key=lambda outcome: outcome.f1 or 0.0, default=None)
 
 
-def read_outcomes(folder: Path) -> list[Outcome]:
+def read_outcomes(folder: Path) -> list[TrialOutcome]:
     """The outcomes of a search so far."""
     path = folder / "trials.jsonl"
     if not path.exists():
         return []
     with path.open(encoding="utf-8") as lines:
-        return [Outcome(**json.loads(line)) for line in lines]
+        return [TrialOutcome(**json.loads(line)) for line in lines]
 
 
-def write_outcomes(folder: Path, outcomes: Sequence[Outcome]) -> None:
+def write_outcomes(folder: Path, outcomes: Sequence[TrialOutcome]) -> None:
     """Write `trials.jsonl`, a line per trial."""
     lines = "".join(json.dumps(asdict(outcome), ensure_ascii=False) + "\n" for outcome in outcomes)
     write_whole(folder / "trials.jsonl", lines)
 
 
-def write_recipe(folder: Path, settings: Settings, best: Outcome) -> None:
+def write_recipe(folder: Path, settings: Settings, best: TrialOutcome) -> None:
     """Write `best.toml`: the settings of the best trial as a recipe, complete in itself."""
     head = f"# Trial {best.number}, with a dev F1 of {100 * (best.f1 or 0):.2f}. What was searched for:\n"
     chosen = "".join(f"#   {key} = {value_text(value)}\n" for key, value in best.settings.items())

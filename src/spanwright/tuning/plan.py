@@ -24,8 +24,8 @@ from spanwright.settings import Settings, load_settings
 from spanwright.strict import Strict
 from spanwright.toml_files import read_toml, reasons
 from spanwright.toml_text import value_text
-from spanwright.training.corpora_file import Files, Limits, load_corpora_file
-from spanwright.tuning.ranges import NumberRange, Range, flat_ranges, read_range
+from spanwright.training.corpora_file import DocumentLimits, Files, load_corpora_file
+from spanwright.tuning.ranges import NumberRange, SettingRange, flat_ranges, read_range
 
 _SEED = "training.seed"
 
@@ -33,7 +33,7 @@ _SEED = "training.seed"
 def _read_ranges(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
-    found: dict[str, Range] = {}
+    found: dict[str, SettingRange] = {}
     for key, given in flat_ranges(value).items():
         try:
             found[key] = read_range(given)
@@ -57,7 +57,7 @@ class TuningPlan(Strict):
     """The format of all files; recognised unless given."""
     options: dict[str, str] = Field(default_factory=dict)
     """Choices of the format, such as tag_column."""
-    documents: Limits = Limits()
+    documents: DocumentLimits = DocumentLimits()
     trials: PositiveInt = 20
     seed: NonNegativeInt = 1
     """Of the search, and of every training: trials differ in nothing but what is searched."""
@@ -67,7 +67,7 @@ class TuningPlan(Strict):
     """Whether a trial stops behind an epoch in which its best F1 so far is below the median of the others."""
     changes: tuple[str, ...] = Field(default=(), alias="set")
     """Settings of all trials as `key=value`."""
-    search: Annotated[dict[str, Range], BeforeValidator(_read_ranges), Field(min_length=1)]
+    search: Annotated[dict[str, SettingRange], BeforeValidator(_read_ranges), Field(min_length=1)]
     """What each setting is chosen from, by its dotted key."""
 
     @model_validator(mode="after")
@@ -75,7 +75,7 @@ class TuningPlan(Strict):
         if self.corpora is None and not (self.train and self.dev):
             missing = "dev" if self.train else "train"
             raise ValueError(f"{missing} is missing; legal are train and dev, or corpora")
-        choices = self.train or self.dev or self.format or self.options or self.documents != Limits()
+        choices = self.train or self.dev or self.format or self.options or self.documents != DocumentLimits()
         if self.corpora is not None and choices:
             raise ValueError("corpora is given, so files, formats and numbers of documents are told there")
         if self.documents.test is not None:

@@ -51,7 +51,7 @@ class NumberRange(Strict):
         return trial.suggest_float(key, self.low, self.high, step=self.step, log=self.log)
 
 
-class Choice(Strict):
+class ValueChoice(Strict):
     """Some values, of any kind that a setting can have."""
 
     values: tuple[Any, ...]
@@ -74,13 +74,13 @@ class Choice(Strict):
         return by_text[trial.suggest_categorical(key, list(by_text))]
 
 
-Range = NumberRange | Choice
+SettingRange = NumberRange | ValueChoice
 
 
-def read_range(value: Any) -> Range:
+def read_range(value: Any) -> SettingRange:
     """A range as a plan gives it: a list of values, or a table with `low` and `high`."""
     if isinstance(value, list):
-        return Choice(values=tuple(value))
+        return ValueChoice(values=tuple(value))
     if isinstance(value, Mapping):
         return NumberRange.model_validate(value)
     raise ValueError(

@@ -23,8 +23,8 @@ from spanwright.training.run_folder import has_run
 from spanwright.training.setup import Setup, digest
 from spanwright.training.watcher import Silent, Watcher
 from spanwright.tuning.outcomes import (
-    Outcome,
     State,
+    TrialOutcome,
     Tuned,
     best_of,
     read_outcomes,
@@ -45,7 +45,7 @@ class TrialWatcher(Protocol):
     def training(self, number: int, total: int, chosen: Mapping[str, Any]) -> AbstractContextManager[Watcher]:
         """A trial begins, or goes on; watch its training."""
 
-    def tried(self, outcome: Outcome, outcomes: Sequence[Outcome]) -> None:
+    def tried(self, outcome: TrialOutcome, outcomes: Sequence[TrialOutcome]) -> None:
         """A trial is over; `outcomes` are all so far."""
 
 
@@ -59,7 +59,7 @@ class SilentSearch:
         """Ignore."""
         return nullcontext(Silent())
 
-    def tried(self, outcome: Outcome, outcomes: Sequence[Outcome]) -> None:
+    def tried(self, outcome: TrialOutcome, outcomes: Sequence[TrialOutcome]) -> None:
         """Ignore."""
 
 
@@ -147,7 +147,7 @@ class _Search:
         self._tell(attempt, outcome)
         self.watcher.tried(outcome, self.outcomes)
 
-    def _trained(self, attempt: Attempt, reporter: _Reporter) -> Outcome:
+    def _trained(self, attempt: Attempt, reporter: _Reporter) -> TrialOutcome:
         started, folder = time.perf_counter(), trial_folder(self.folder, attempt.number)
         state: State = "finished"
         f1, reason = None, ""
@@ -167,9 +167,9 @@ class _Search:
             state, reason = "refused", str(error)
         seconds = round(time.perf_counter() - started, 1)
         epochs = len(attempt.reported)
-        return Outcome(attempt.number, state, f1, epochs, seconds, dict(attempt.chosen), reason)
+        return TrialOutcome(attempt.number, state, f1, epochs, seconds, dict(attempt.chosen), reason)
 
-    def _tell(self, attempt: Attempt, outcome: Outcome) -> None:
+    def _tell(self, attempt: Attempt, outcome: TrialOutcome) -> None:
         if outcome.state == "finished" and outcome.f1 is not None:
             self.study.finished(attempt, outcome.f1)
         elif outcome.state == "stopped":

@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from spanwright.comparing import Outcome
+    from spanwright.comparing import RunOutcome
 
 
-def finished_runs_table(outcomes: Sequence[Outcome]) -> Table:
+def finished_runs_table(outcomes: Sequence[RunOutcome]) -> Table:
     """Test F1 of the finished runs, in the order of their seeds."""
     rows: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for outcome in outcomes:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from spanwright.predicting.jobs.running import Outcome
+    from spanwright.predicting.jobs.running import JobOutcome
 
 
-def job_counts_table(outcome: Outcome, seconds: float) -> Table:
+def job_counts_table(outcome: JobOutcome, seconds: float) -> Table:
     """Counts of documents, entities and words, and the time."""
     counts = outcome.counts
     table = Table("", "", title="job", title_justify="left", show_header=False)

@@ -30,7 +30,8 @@ def splits_table(reports: dict[str, SplitReport]) -> Table:
         ("- of unknown type", [str(report.unknown_types.total()) for report in reports.values()]),
     ]
     rows += [
-        (f"- {words}", [str(getattr(report, name)) for report in reports.values()]) for name, words in _UNREACHABLE
+        (f"- {words}", [str(getattr(report, name)) for report in reports.values()])
+        for name, words in _UNREACHABLE
     ]
     rows.append(("words shortened", [str(report.shortened_words) for report in reports.values()]))
     for name, values in rows:

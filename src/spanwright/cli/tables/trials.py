@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from spanwright.tuning import Outcome
+    from spanwright.tuning import TrialOutcome
 
 
-def trials_table(outcomes: Sequence[Outcome], best: Outcome) -> Table:
+def trials_table(outcomes: Sequence[TrialOutcome], best: TrialOutcome) -> Table:
     """All trials, the best first."""
     keys = list(best.settings)
     # A key may hold square brackets only if it is misspelt, and then no trial would have begun.

@@ -59,7 +59,7 @@ OPTIONS = {
 """What both formats leave to the user."""
 
 
-class Reader:
+class RecordReader:
     """Makes the documents of one file from their records."""
 
     def __init__(

@@ -48,7 +48,7 @@ def recognises(path: Path, head: str) -> bool:
 
 def read(path: Path, log: ReadingLog, **options: Any) -> Iterator[Document]:
     """Yield the documents of a file; a wrong annotation is rejected alone, a wrong document whole."""
-    reader = bioc.Reader(path, log, **options)
+    reader = bioc.RecordReader(path, log, **options)
     records = json_lines(path, log) if _is_lines(path) else _records(path, log, reader.header)
     for line, record in records:
         document = reader.document(record, line)

@@ -14,7 +14,7 @@ from typing import Any
 
 from spanwright.errors import InputError
 from spanwright.formats.json.records import Record, other_keys
-from spanwright.formats.offsets import Unit, measure, offsets_in
+from spanwright.formats.offsets import Unit, length_in, offsets_in
 from spanwright.formats.standoff import whole_number
 from spanwright.text import Document, Range
 
@@ -103,7 +103,7 @@ class _Builder:
         section = Section(record, offset, text, self._length, self._size - offset)
         self.parts.append(text)
         self._length += len(text)
-        self._size += measure(text, self._unit)
+        self._size += length_in(text, self._unit)
         return section
 
     def _fill(self, gap: int, filler: str) -> None:

@@ -17,7 +17,7 @@ from spanwright.formats.bioc.relations import record_of as relation_record
 from spanwright.formats.bioc.relations import relation_of
 from spanwright.formats.json.records import Record, other_keys
 from spanwright.formats.standoff import given_borders, told_relations
-from spanwright.formats.unwritable import Unwritable, named, unwritable_concepts, unwritable_relation
+from spanwright.formats.unwritable import Unwritable, shown_entity, unwritable_concepts, unwritable_relation
 from spanwright.text import Document, Entity
 
 METADATA = "bioc"
@@ -157,7 +157,7 @@ def unwritable(document: Document) -> Iterator[Unwritable]:
     yield from given_borders(replace(document, sentences=None) if has_sentences else document)
     for entity in document.entities:
         if not entity.type.strip():
-            yield Unwritable("entities", f"the type of {named(document, entity)}")
+            yield Unwritable("entities", f"the type of {shown_entity(document, entity)}")
         elif concepts_of(new_infons(entity)) != entity.concepts:
             yield unwritable_concepts(document, entity)
     if document.relations or document.annotation_notes:

@@ -21,7 +21,7 @@ from spanwright.formats.bioc.writing import METADATA, header_of, objects_in, rec
 from spanwright.formats.bioc.writing import unwritable as document_unwritable
 from spanwright.formats.format import Format, ReadingLog
 from spanwright.formats.io.safe_xml import (
-    Element,
+    XmlElement,
     escape,
     escape_attribute,
     is_legal,
@@ -29,7 +29,7 @@ from spanwright.formats.io.safe_xml import (
     root_name,
 )
 from spanwright.formats.json.records import Record
-from spanwright.formats.unwritable import Unwritable, named, unwritable_relation
+from spanwright.formats.unwritable import Unwritable, shown_entity, unwritable_relation
 from spanwright.text import Document
 
 _ROOT = "collection"
@@ -68,7 +68,7 @@ def recognises(path: Path, head: str) -> bool:
 
 def read(path: Path, log: ReadingLog, **options: Any) -> Iterator[Document]:
     """Yield the documents of a file; a wrong annotation is rejected alone, a wrong document whole."""
-    reader = bioc.Reader(path, log, **options)
+    reader = bioc.RecordReader(path, log, **options)
     strays: set[str] = set()
     for element in root_children(path, log, root=_ROOT, entity="annotation"):
         if element.tag == "document":
@@ -86,7 +86,7 @@ def read(path: Path, log: ReadingLog, **options: Any) -> Iterator[Document]:
     reader.finish()
 
 
-def _record(element: Element, strays: set[str]) -> Record:
+def _record(element: XmlElement, strays: set[str]) -> Record:
     """The record of an element; what has no place there goes into `strays`."""
     legal = _ATTRIBUTES.get(element.tag, ())
     record: Record = {name: value for name, value in element.attributes.items() if name in legal}
@@ -108,7 +108,7 @@ def _record(element: Element, strays: set[str]) -> Record:
     return record
 
 
-def _add_infon(element: Element, record: Record) -> None:
+def _add_infon(element: XmlElement, record: Record) -> None:
     """Add an infon to a record; several of one name become a list."""
     infons = record.setdefault("infons", {})
     name, value = element.attributes.get("key", ""), element.text()
@@ -193,7 +193,7 @@ def unwritable(document: Document) -> Iterator[Unwritable]:
     yield from document_unwritable(document)
     for entity in document.entities:
         if not all(map(is_legal, (entity.type, *entity.concepts))):
-            line = f"the control characters in the type or the concepts of {named(document, entity)}"
+            line = f"the control characters in the type or the concepts of {shown_entity(document, entity)}"
             yield Unwritable("types", line)
     for relation in document.relations:
         texts = (text for each in relation.arguments for text in (each.role, each.target))

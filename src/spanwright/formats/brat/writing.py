@@ -24,7 +24,7 @@ from spanwright.formats.brat.annotations import (
 from spanwright.formats.brat.relations import notes_of, parse_relation, relation_lines
 from spanwright.formats.io.file_names import file_name, id_of_file_name
 from spanwright.formats.standoff import given_borders, is_column, key, told_relations
-from spanwright.formats.unwritable import Unwritable, named, unwritable_concepts, unwritable_relation
+from spanwright.formats.unwritable import Unwritable, shown_entity, unwritable_concepts, unwritable_relation
 from spanwright.text import Document, Entity, Relation
 
 LINES, IDS = "brat_lines", "brat_ids"
@@ -160,7 +160,7 @@ def unwritable(document: Document) -> Iterator[Unwritable]:
     yield from given_borders(document)
     for entity in document.entities:
         if not has_writable_type(entity):
-            yield Unwritable("entities", f"the type of {named(document, entity)}")
+            yield Unwritable("entities", f"the type of {shown_entity(document, entity)}")
         elif not all(map(is_column, entity.concepts)):
             yield unwritable_concepts(document, entity)
     if document.relations or document.annotation_notes:

@@ -28,14 +28,14 @@ from spanwright.formats.columns.layout import column_numbers
 from spanwright.formats.columns.rows import (
     MARK_LINE,
     TAG,
+    ColumnFile,
     Sentence,
-    Table,
-    blocks,
     blocks_and_marks,
     cells,
     first_rows,
     has_marks,
-    open_table,
+    open_column_file,
+    row_blocks,
     sentence,
     shape,
 )
@@ -51,8 +51,8 @@ from spanwright.formats.token_texts import (
 )
 from spanwright.text import Document
 from spanwright.text.tags import (
-    Run,
     Scheme,
+    WordRun,
     runs_from_tags,
     scheme_named,
     unknown_tags,
@@ -100,7 +100,7 @@ def read_columns(
     Columns are found unless given: `tag_column` has that of each layer of tags. The scheme is detected unless
     given. It decides nothing but which mentions begin against its rules: these are kept, with a remark.
     """
-    table = open_table(path, word_column, tag_column)
+    table = open_column_file(path, word_column, tag_column)
     log.notes += [f"{path}: {note}" for note in table.layout.notes]
     if table.numbered:
         log.notes.append(f"{path}: each character is followed by the number of its position; it is left out")
@@ -113,11 +113,11 @@ def read_columns(
     findings.conclude(table.layout.tags, scheme, path, log)
 
 
-def _groups(table: Table, findings: Findings) -> Iterator[_Group]:
+def _groups(table: ColumnFile, findings: Findings) -> Iterator[_Group]:
     """The groups of a file: from mark to mark, or sentence by sentence where there is no mark."""
     is_marked = has_marks(table.text)
     group: _Group | None = None
-    for line, block in blocks_and_marks(table.text) if is_marked else blocks(table.text):
+    for line, block in blocks_and_marks(table.text) if is_marked else row_blocks(table.text):
         mark = MARK_LINE.match(block) if is_marked else None
         if group is not None and (mark is not None or not is_marked):
             yield group
@@ -135,9 +135,9 @@ def _groups(table: Table, findings: Findings) -> Iterator[_Group]:
 
 
 def _document(
-    group: _Group, table: Table, findings: Findings, ids: Ids, path: Path, log: ReadingLog
+    group: _Group, table: ColumnFile, findings: Findings, ids: Ids, path: Path, log: ReadingLog
 ) -> Document | None:
-    runs: list[Run] = []
+    runs: list[WordRun] = []
     words = 0
     for each in group.sentences:
         _append_runs(runs, words, each, table.layout.tags, findings, path, log)
@@ -158,7 +158,7 @@ def _document(
 
 
 def _append_runs(
-    runs: list[Run],
+    runs: list[WordRun],
     before: int,
     found: Sentence,
     columns: Sequence[int],
@@ -169,7 +169,7 @@ def _append_runs(
     """Append the runs of a sentence with `before` words before it, outer ones before those in them."""
     for line, reason in found.lost_tags:
         log.reject_entity(path, line, reason)
-    column_of: dict[Run, int] = {}
+    column_of: dict[WordRun, int] = {}
     for column, tags in zip(columns, found.layers, strict=True):
         for run in _layer_runs(found.line, tags, findings, path, log):
             findings.entities[column] += 1
@@ -180,7 +180,9 @@ def _append_runs(
     runs += [(before + first, before + end, type_) for first, end, type_ in ordered]
 
 
-def _layer_runs(line: int, tags: list[str], findings: Findings, path: Path, log: ReadingLog) -> Iterator[Run]:
+def _layer_runs(
+    line: int, tags: list[str], findings: Findings, path: Path, log: ReadingLog
+) -> Iterator[WordRun]:
     """The runs of one layer of a sentence that begins at a line; tags that cannot be read are rejected."""
     for start, stretch in _stretches(tags):
         findings.stretches[stretch] = findings.stretches.get(stretch, 0) + 1
@@ -209,7 +211,7 @@ def _stretches(tags: list[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
 
 
 @lru_cache(maxsize=1 << 16)
-def _runs_of_stretch(stretch: tuple[str, ...]) -> tuple[list[Run], list[int], list[int]]:
+def _runs_of_stretch(stretch: tuple[str, ...]) -> tuple[list[WordRun], list[int], list[int]]:
     """The runs of a stretch of tags, and the positions of stray starts and of tags of no scheme.
 
     Remembered, because a corpus has few different stretches.

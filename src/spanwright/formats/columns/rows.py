@@ -36,7 +36,7 @@ _FIRST_ROWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ColumnFile:
     """A column file in memory, and how it is to be cut."""
 
     text: str
@@ -66,7 +66,7 @@ class Sentence:
     comments: int = 0
 
 
-def open_table(path: Path, word_column: int | None, tag_columns: Sequence[int] | None) -> Table:
+def open_column_file(path: Path, word_column: int | None, tag_columns: Sequence[int] | None) -> ColumnFile:
     """Read a column file and decide how it is to be cut; None leaves it to us which columns are read."""
     text, undecodable = read_marked_text(path)
     lines = first_rows(text)
@@ -89,11 +89,11 @@ def open_table(path: Path, word_column: int | None, tag_columns: Sequence[int] |
         None if tag_columns is None else [column % columns for column in tag_columns],
         all_cells,
     )
-    table = Table(text, undecodable, "\t" if tabs else " ", columns, layout)
+    table = ColumnFile(text, undecodable, "\t" if tabs else " ", columns, layout)
     return _with_habits(table, lines)
 
 
-def _with_habits(table: Table, lines: list[str]) -> Table:
+def _with_habits(table: ColumnFile, lines: list[str]) -> ColumnFile:
     """The table with what its first rows say about its words.
 
     Words are taken for characters when nine in ten have one and half of them are Han or kana, and for
@@ -113,19 +113,19 @@ def _with_habits(table: Table, lines: list[str]) -> Table:
     return replace(table, blank="", numbered=numbered and _all_numbered(table))
 
 
-def _all_numbered(table: Table) -> bool:
+def _all_numbered(table: ColumnFile) -> bool:
     rows = (_row(line, table) for line in _rows(table.text))
     return all(row is None or _NUMBERED.fullmatch(row[0]) for row in rows)
 
 
 def _rows(text: str) -> Iterator[str]:
-    for _, block in blocks(text):
+    for _, block in row_blocks(text):
         for line in block.split("\n"):
             if MARK_LINE.match(line) is None and not line.startswith(_COMMENT):
                 yield line
 
 
-def _row(line: str, table: Table) -> tuple[str, list[str]] | None:
+def _row(line: str, table: ColumnFile) -> tuple[str, list[str]] | None:
     """Word and tags of a line, or None when its columns are too few or too many."""
     row = cells(line, table.separator == "\t")
     if len(row) != table.columns:
@@ -156,7 +156,7 @@ def cells(line: str, tabs: bool) -> list[str]:
     return _BLANKS.split(line.strip(" \t"))
 
 
-def blocks(text: str) -> Iterator[tuple[int, str]]:
+def row_blocks(text: str) -> Iterator[tuple[int, str]]:
     """Yield (number of the first line, text) of the stretches between lines that are empty or white."""
     beginning = _EMPTY_BEGINNING.match(text)
     start = beginning.end() if beginning else 0
@@ -171,7 +171,7 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
 
 def blocks_and_marks(text: str) -> Iterator[tuple[int, str]]:
     """Blocks, and mark lines as blocks of their own even where no empty line parts them from others."""
-    for first, block in blocks(text):
+    for first, block in row_blocks(text):
         if MARK not in block:
             yield first, block
             continue
@@ -187,7 +187,7 @@ def blocks_and_marks(text: str) -> Iterator[tuple[int, str]]:
             yield first + start, "\n".join(lines[start:])
 
 
-def sentence(block: str, line: int, table: Table) -> Sentence:
+def sentence(block: str, line: int, table: ColumnFile) -> Sentence:
     """The words and tags of a block of rows without a document mark."""
     regular = None if table.undecodable else _regular_sentence(block, line, table)
     found = regular or _irregular_sentence(block, line, table)
@@ -197,7 +197,7 @@ def sentence(block: str, line: int, table: Table) -> Sentence:
     return found
 
 
-def _regular_sentence(block: str, line: int, table: Table) -> Sentence | None:
+def _regular_sentence(block: str, line: int, table: ColumnFile) -> Sentence | None:
     """The sentence, when each row has every column and nothing else; None when any does not.
 
     All cells of the block stand in one list, with the line end as a cell between two rows. The rows are
@@ -214,7 +214,7 @@ def _regular_sentence(block: str, line: int, table: Table) -> Sentence | None:
     return None if "" in words or any("" in tags for tags in layers) else Sentence(line, words, layers)
 
 
-def _irregular_sentence(block: str, line: int, table: Table) -> Sentence:
+def _irregular_sentence(block: str, line: int, table: ColumnFile) -> Sentence:
     lines = block.split("\n")
     comments = 0
     while comments < len(lines) and _is_comment(lines[comments], table):
@@ -225,7 +225,7 @@ def _irregular_sentence(block: str, line: int, table: Table) -> Sentence:
     return found
 
 
-def _is_comment(line: str, table: Table) -> bool:
+def _is_comment(line: str, table: ColumnFile) -> bool:
     """Whether a line before the first word is a remark (`# id 17`) and not the word `#` with its columns."""
     if table.layout.word > 0:
         return line.startswith("#")
@@ -233,7 +233,7 @@ def _is_comment(line: str, table: Table) -> bool:
     return line.startswith(_COMMENT) and (row is None or not any(map(TAG.fullmatch, row[1])))
 
 
-def _append_row(found: Sentence, number: int, line: str, table: Table) -> None:
+def _append_row(found: Sentence, number: int, line: str, table: ColumnFile) -> None:
     found_cells = cells(line, table.separator == "\t")
     row = _row(line, table)
     if row is None and len(found_cells) == 1 and table.layout.word == 0:

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from spanwright.formats.columns.rows import MARK
 from spanwright.formats.token_texts import Tokens, disjoint, tokens_of
-from spanwright.formats.unwritable import Unwritable, named
+from spanwright.formats.unwritable import Unwritable, shown_entity
 from spanwright.text import Document, Entity
-from spanwright.text.tags import Run, Scheme, scheme_named, tags_from_runs
+from spanwright.text.tags import Scheme, WordRun, scheme_named, tags_from_runs
 
 _UNWRITABLE = re.compile(r"[\s\ud800-\udfff]")
 _UNWRITABLE_IN_ID = re.compile(r"[\t\r\n\ud800-\udfff]")
@@ -57,12 +57,12 @@ def serialise(
             yield "".join("\t".join(row) + "\n" for row in rows) + "\n"
 
 
-def _by_sentence(tokens: Tokens, runs: Sequence[Run]) -> Iterator[tuple[list[str], list[Run]]]:
+def _by_sentence(tokens: Tokens, runs: Sequence[WordRun]) -> Iterator[tuple[list[str], list[WordRun]]]:
     """The words of each sentence and the runs in it, which count its words."""
     position = start = 0
     for words in tokens.sentences:
         end = start + len(words)
-        inside: list[Run] = []
+        inside: list[WordRun] = []
         while position < len(runs) and runs[position][0] < end:
             first, behind, type_ = runs[position]
             inside.append((first - start, behind - start, type_))
@@ -71,12 +71,12 @@ def _by_sentence(tokens: Tokens, runs: Sequence[Run]) -> Iterator[tuple[list[str
         start = end
 
 
-def _dealt(runs: Sequence[Run], layers: int) -> list[list[Run]]:
+def _dealt(runs: Sequence[WordRun], layers: int) -> list[list[WordRun]]:
     """The runs of each layer. A run is in the first layer that is free where it begins.
 
     In the order of their beginnings, outer runs first, they need no more layers than lie over one word.
     """
-    dealt: list[list[Run]] = [[] for _ in range(layers)]
+    dealt: list[list[WordRun]] = [[] for _ in range(layers)]
     for run in runs:
         next(layer for layer in dealt if not layer or layer[-1][1] <= run[0]).append(run)
     return dealt
@@ -104,17 +104,17 @@ def unwritable(
     yield from _expressible(document, tokens, layers)[1]
 
 
-def _expressible(document: Document, tokens: Tokens, layers: int) -> tuple[list[Run], list[Unwritable]]:
+def _expressible(document: Document, tokens: Tokens, layers: int) -> tuple[list[WordRun], list[Unwritable]]:
     """The runs that can be written, and a line for each entity that cannot, and for text outside of words."""
     sentence_of = [number for number, words in enumerate(tokens.sentences) for _ in words]
     found = list(tokens.unwritable)
-    writable: list[tuple[Run, Entity]] = []
+    writable: list[tuple[WordRun, Entity]] = []
     for run, entity in tokens.runs:
         if sentence_of[run[0]] != sentence_of[run[1] - 1]:
-            line = f"the entity {named(document, entity)}, which crosses a sentence border"
+            line = f"the entity {shown_entity(document, entity)}, which crosses a sentence border"
             found.append(Unwritable("entities", line))
         elif _UNWRITABLE.search(entity.type):
-            line = f"the entity {named(document, entity)}, whose type has white space"
+            line = f"the entity {shown_entity(document, entity)}, whose type has white space"
             found.append(Unwritable("entities", line))
         else:
             writable.append((run, entity))

@@ -37,12 +37,12 @@ from typing import Any, Literal, get_args
 from spanwright.formats.format import Format, ReadingLog
 from spanwright.formats.genia.xml_writing import LEX, PARTS, TITLE_END, serialise, title_end, unwritable
 from spanwright.formats.io.ids import Ids
-from spanwright.formats.io.safe_xml import Element, root_children, root_name
+from spanwright.formats.io.safe_xml import XmlElement, root_children, root_name
 from spanwright.formats.standoff import key
 from spanwright.text import Document, Entity, Range
 
-Types = Literal["full", "five"]
-_TYPES: tuple[Types, ...] = get_args(Types)
+TypeSet = Literal["full", "five"]
+_TYPES: tuple[TypeSet, ...] = get_args(TypeSet)
 
 _FIVE = re.compile(r"(?:G#)?(DNA|RNA|protein|cell_line|cell_type)(?:_.*)?")
 _RUN = re.compile(r"\S+")
@@ -82,7 +82,7 @@ class _Article:
         self.length += len(text)
 
 
-def types_named(name: str) -> Types:
+def types_named(name: str) -> TypeSet:
     """The choice of types of that name; ValueError for another."""
     for types in _TYPES:
         if types == name:
@@ -95,7 +95,7 @@ def recognises(path: Path, head: str) -> bool:
     return "<article" in head and root_name(head) == "set"
 
 
-def read(path: Path, log: ReadingLog, *, types: Types = "full") -> Iterator[Document]:
+def read(path: Path, log: ReadingLog, *, types: TypeSet = "full") -> Iterator[Document]:
     """Yield the documents of a file, one for each article, with the classes as they are or merged to five."""
     ids = Ids(path, log)
     counts: Counter[str] = Counter()
@@ -108,7 +108,7 @@ def read(path: Path, log: ReadingLog, *, types: Types = "full") -> Iterator[Docu
 
 
 def _document(
-    element: Element, ids: Ids, types: Types, counts: Counter[str], path: Path, log: ReadingLog
+    element: XmlElement, ids: Ids, types: TypeSet, counts: Counter[str], path: Path, log: ReadingLog
 ) -> Document:
     id, generated = ids.take(_given_id(element), element.line)
     article, end = _collected(element)
@@ -132,12 +132,12 @@ def _document(
     )
 
 
-def _given_id(element: Element) -> str | None:
+def _given_id(element: XmlElement) -> str | None:
     names = [name for info in element.children("articleinfo") for name in info.children("bibliomisc")]
     return (names[0].text().strip() or None) if names else None
 
 
-def _collected(element: Element) -> tuple[_Article, int]:
+def _collected(element: XmlElement) -> tuple[_Article, int]:
     """The title and the abstract of an article, and where the title ends."""
     article = _Article()
     for title in element.children("title"):
@@ -148,12 +148,14 @@ def _collected(element: Element) -> tuple[_Article, int]:
         if any(each if isinstance(each, str) else each.text() for each in content):
             article.add("\n")
             _collect(content, article)
-    others = (each for each in element.content if isinstance(each, Element) and each.tag not in _IN_ARTICLE)
+    others = (
+        each for each in element.content if isinstance(each, XmlElement) and each.tag not in _IN_ARTICLE
+    )
     article.unread.extend(f"elements <{each.tag}> that are not read" for each in others)
     return article, end
 
 
-def _without_layout(section: Element) -> list[Element | str]:
+def _without_layout(section: XmlElement) -> list[XmlElement | str]:
     """What stands in a section but for the line breaks or blanks at its borders."""
     content = list(section.content)
     if content and isinstance(first := content[0], str) and first[:1] in _LAYOUT:
@@ -163,7 +165,7 @@ def _without_layout(section: Element) -> list[Element | str]:
     return content
 
 
-def _collect(content: list[Element | str], article: _Article) -> None:
+def _collect(content: list[XmlElement | str], article: _Article) -> None:
     """Put texts, sentences and terms into an article, outer terms before those in them."""
     for each in content:
         if isinstance(each, str):

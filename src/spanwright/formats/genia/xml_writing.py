@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from spanwright.formats.io.safe_xml import escape, escape_attribute, is_legal
 from spanwright.formats.standoff import given_borders, key
-from spanwright.formats.unwritable import Unwritable, named
+from spanwright.formats.unwritable import Unwritable, shown_entity
 from spanwright.text import Document, Entity, Range, sentences
 
 LEX, PARTS, TITLE_END = "genia_lex", "genia_parts", "genia_title_end"
@@ -138,7 +138,9 @@ def _expressible(document: Document, ranges: Sequence[Range]) -> tuple[list[Enti
         while around and around[-1].end <= entity.start:
             around.pop()
         if len(entity.ranges) > 1:
-            unwritable.append(Unwritable("entities", f"the discontinuous entity {named(document, entity)}"))
+            unwritable.append(
+                Unwritable("entities", f"the discontinuous entity {shown_entity(document, entity)}")
+            )
         elif not any(start <= entity.start and entity.end <= end for start, end in ranges):
             unwritable.append(_unwritable(document, entity, "which is not inside of one sentence"))
         elif around and around[-1].end < entity.end:
@@ -152,7 +154,7 @@ def _expressible(document: Document, ranges: Sequence[Range]) -> tuple[list[Enti
 
 
 def _unwritable(document: Document, entity: Entity, reason: str) -> Unwritable:
-    return Unwritable("entities", f"the entity {named(document, entity)}, {reason}")
+    return Unwritable("entities", f"the entity {shown_entity(document, entity)}, {reason}")
 
 
 def _marked(text: str, marks: Sequence[_Mark], start: int, end: int) -> str:
@@ -191,4 +193,6 @@ def unwritable(document: Document) -> Iterator[Unwritable]:
     yield from _expressible(document, _sentence_ranges(document))[1]
     for entity in document.entities:
         if not is_legal(entity.type):
-            yield Unwritable("types", f"the control characters in the type of {named(document, entity)}")
+            yield Unwritable(
+                "types", f"the control characters in the type of {shown_entity(document, entity)}"
+            )

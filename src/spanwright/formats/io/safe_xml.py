@@ -38,19 +38,19 @@ _ATTRIBUTE_ESCAPES = _ESCAPES | str.maketrans({code: f"&#{ord(code)};" for code 
 
 
 @dataclass(slots=True)
-class Element:
+class XmlElement:
     """An XML element."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     """Where it begins, counted from 1."""
-    content: list[Element | str]
+    content: list[XmlElement | str]
     """Elements and texts in their order; a long text may be in several chunks."""
 
-    def children(self, tag: str) -> Iterator[Element]:
+    def children(self, tag: str) -> Iterator[XmlElement]:
         """The elements of a tag right in this one."""
-        return (each for each in self.content if isinstance(each, Element) and each.tag == tag)
+        return (each for each in self.content if isinstance(each, XmlElement) and each.tag == tag)
 
     def text(self) -> str:
         """The whole text, that of inner elements too."""
@@ -58,7 +58,9 @@ class Element:
 
     def count(self, tag: str) -> int:
         """How many elements of a tag there are in this one, at any depth."""
-        return sum((each.tag == tag) + each.count(tag) for each in self.content if isinstance(each, Element))
+        return sum(
+            (each.tag == tag) + each.count(tag) for each in self.content if isinstance(each, XmlElement)
+        )
 
 
 class _UnreadableError(Exception):
@@ -71,9 +73,9 @@ class _Builder:
     def __init__(self, path: Path, root: str) -> None:
         self._path = path
         self._root = root
-        self.open: list[Element] = []
+        self.open: list[XmlElement] = []
         """The root, a child of it, and so on, as far as they are not closed."""
-        self.ready: list[Element] = []
+        self.ready: list[XmlElement] = []
         """Children of the root that are complete."""
         self.parser = parser = expat.ParserCreate()
         parser.buffer_text = True
@@ -95,7 +97,7 @@ class _Builder:
         raise _UnreadableError(f"the entity &{name}; is defined nowhere in the file; legal are characters")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        element = Element(tag, attributes, self.parser.CurrentLineNumber, [])
+        element = XmlElement(tag, attributes, self.parser.CurrentLineNumber, [])
         if not self.open:
             self._check_root(element)
         elif len(self.open) > _DEEPEST:
@@ -104,7 +106,7 @@ class _Builder:
             self.open[-1].content.append(element)
         self.open.append(element)
 
-    def _check_root(self, element: Element) -> None:
+    def _check_root(self, element: XmlElement) -> None:
         if element.tag != self._root:
             raise InputError(
                 f"{self._path}:{element.line}: the root element is <{element.tag}>; legal is <{self._root}>"
@@ -119,13 +121,13 @@ class _Builder:
         if len(self.open) > 1:
             self.open[-1].content.append(text)
 
-    def take(self) -> list[Element]:
+    def take(self) -> list[XmlElement]:
         """The children that are complete and were not taken before."""
         taken, self.ready = self.ready, []
         return taken
 
 
-def root_children(path: Path, log: ReadingLog, *, root: str, entity: str) -> Iterator[Element]:
+def root_children(path: Path, log: ReadingLog, *, root: str, entity: str) -> Iterator[XmlElement]:
     """Yield the elements right in the root element, which must have the tag `root`, one by one.
 
     A malformed file ends the stream: the child that is open there is rejected as a document, with its

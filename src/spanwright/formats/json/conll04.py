@@ -49,7 +49,7 @@ from spanwright.formats.token_texts import (
 )
 from spanwright.formats.unwritable import Unwritable, unwritable_relation
 from spanwright.text import Argument, Document, Entity, Relation
-from spanwright.text.tags import Run, runs_from_tags, tags_from_runs, unknown_tags
+from spanwright.text.tags import WordRun, runs_from_tags, tags_from_runs, unknown_tags
 
 _KEYS = frozenset(("orig_id", "tokens", "tags", "relations", NOTES))
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -187,7 +187,7 @@ def serialise(documents: Iterable[Document]) -> Iterator[str]:
     yield "[]\n" if separator == "[\n" else "\n]\n"
 
 
-def _written_relations(document: Document, tokens: Tokens, runs: list[Run]) -> Iterator[Record]:
+def _written_relations(document: Document, tokens: Tokens, runs: list[WordRun]) -> Iterator[Record]:
     """The records of relations; an empty one for a relation that cannot be written."""
     places = {entity: runs.index(run) for run, entity in tokens.runs if run in runs}
     for relation in document.relations:

@@ -16,7 +16,7 @@ from spanwright.formats.format import ReadingLog
 from spanwright.formats.io.lines import Undecodable, read_lines
 from spanwright.formats.unwritable import Unwritable
 from spanwright.text import Document
-from spanwright.text.tags import Run
+from spanwright.text.tags import WordRun
 
 Record = dict[str, Any]
 NOTES = "annotation_notes"
@@ -71,7 +71,7 @@ def parse_record(text: str) -> Record:
 
 def checked_record(value: Any, *, escaped: bool) -> Record:
     """A JSON value, if it is an object without lone surrogates (which only escapes can bring in)."""
-    if isinstance(value, Ambiguous):
+    if isinstance(value, RepeatedKeys):
         raise InputError(value.reason)
     if not isinstance(value, dict):
         raise InputError(f"a JSON {type(value).__name__} was found; legal is an object")
@@ -114,7 +114,7 @@ _LENIENT_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 """Keeps the last of equal keys: good enough to tell what kind of record it is, and where it ends."""
 
 
-class Ambiguous(Record):
+class RepeatedKeys(Record):
     """A record that has, somewhere in it, an object with a key twice; the last values are in it."""
 
     def __init__(self, values: Record, reason: str) -> None:
@@ -123,12 +123,12 @@ class Ambiguous(Record):
 
 
 def decode_item(text: str, position: int) -> tuple[Any, int]:
-    """The JSON value at a position of a text, and its end; where it has a key twice, an `Ambiguous`."""
+    """The JSON value at a position of a text, and its end; where it has a key twice, `RepeatedKeys`."""
     try:
         return DECODER.raw_decode(text, position)
     except RepeatedKeyError as error:
         value, end = _LENIENT_DECODER.raw_decode(text, position)
-        return Ambiguous(value if isinstance(value, dict) else {}, str(error)), end
+        return RepeatedKeys(value if isinstance(value, dict) else {}, str(error)), end
 
 
 def first_keys(head: str) -> frozenset[str]:
@@ -206,7 +206,7 @@ def checked_tokens(value: Any, name: str) -> list[str]:
     return list(value)
 
 
-def checked_run(first: Any, end: Any, type_: Any, length: int) -> Run:
+def checked_run(first: Any, end: Any, type_: Any, length: int) -> WordRun:
     """First word, end and type of an entity from JSON, if they lie within `length` words."""
     if type(first) is not int or type(end) is not int or not 0 <= first < end <= length:
         raise InputError(

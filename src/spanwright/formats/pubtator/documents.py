@@ -35,7 +35,7 @@ from spanwright.formats.pubtator.annotations import (
     relation_of,
 )
 from spanwright.formats.standoff import given_borders, key, remark_other_mention
-from spanwright.formats.unwritable import Unwritable, named, unwritable_concepts, unwritable_relation
+from spanwright.formats.unwritable import Unwritable, shown_entity, unwritable_concepts, unwritable_relation
 from spanwright.text import Document, Entity, Relation
 
 _TEXT_LINE = re.compile(r"([^|\t\n]+)\|([ta])\|")
@@ -207,7 +207,7 @@ def unwritable(document: Document) -> Iterator[Unwritable]:
     yield from given_borders(document)
     for entity in document.entities:
         if found := obstacle(entity):
-            yield Unwritable("entities", f"{found} {named(document, entity)}")
+            yield Unwritable("entities", f"{found} {shown_entity(document, entity)}")
         elif join_concepts(entity.concepts) is None:
             yield unwritable_concepts(document, entity)
     for relation in document.relations:

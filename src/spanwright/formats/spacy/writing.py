@@ -12,7 +12,7 @@ from spanwright.errors import InputError, MissingExtraError
 from spanwright.formats.io.whole_files import whole_file
 from spanwright.formats.json.records import Record, write_record
 from spanwright.formats.json.relations import relation_records
-from spanwright.formats.unwritable import Unwritable, named, unwritable_concepts, unwritable_relation
+from spanwright.formats.unwritable import Unwritable, shown_entity, unwritable_concepts, unwritable_relation
 from spanwright.text import Document, Entity, Range, words
 
 ID, REST = "id", "spanwright"
@@ -156,10 +156,10 @@ def _unwritable_entities(document: Document, tokens: list[Range]) -> Iterator[Un
     for entity in document.entities:
         if len(entity.ranges) > 1:
             unwritable.add(entity)
-            yield Unwritable("entities", f"the discontinuous entity {named(document, entity)}")
+            yield Unwritable("entities", f"the discontinuous entity {shown_entity(document, entity)}")
         elif entity.start not in starts or entity.end not in ends:
             unwritable.add(entity)
-            line = f"the entity {named(document, entity)}, which does not begin and end with a word"
+            line = f"the entity {shown_entity(document, entity)}, which does not begin and end with a word"
             yield Unwritable("entities", line)
         elif len(entity.concepts) > 1 or "" in entity.concepts:
             yield unwritable_concepts(document, entity)

@@ -33,7 +33,7 @@ def import_pyarrow(feature: str = "the format 'parquet'") -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ArrowTable:
     """A file of rows under a schema."""
 
     path: Path
@@ -55,14 +55,14 @@ class Table:
                         yield batch.select(columns)
 
 
-def open_table(path: Path) -> Table:
+def open_arrow_table(path: Path) -> ArrowTable:
     """The table in a file."""
     pyarrow = import_pyarrow()
     with _legible(path):
         if _magic(path).startswith(_PARQUET):
-            return Table(path, pyarrow.parquet.read_schema(path))
+            return ArrowTable(path, pyarrow.parquet.read_schema(path))
         with pyarrow.OSFile(str(path)) as source:
-            return Table(path, _arrow_reader(source, path).schema)
+            return ArrowTable(path, _arrow_reader(source, path).schema)
 
 
 def _magic(path: Path) -> str:

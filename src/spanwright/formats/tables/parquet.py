@@ -30,16 +30,16 @@ from spanwright.formats.json.records import Record, parse_record, write_record
 from spanwright.formats.json.relations import read_relations, relation_records
 from spanwright.formats.odd_entities import remark_odd_entities
 from spanwright.formats.tables.arrow import (
-    Table,
+    ArrowTable,
     import_pyarrow,
     is_saved_data_set,
     label_names,
     looks_like_tables,
-    open_table,
+    open_arrow_table,
     table_files,
 )
 from spanwright.formats.tables.tagged_rows import TagColumns, read_tagged
-from spanwright.formats.unwritable import EVERYTHING, Unwritable, named
+from spanwright.formats.unwritable import EVERYTHING, Unwritable, shown_entity
 from spanwright.text import Document, Entity, Range
 
 _GROUP_DOCUMENTS = 1000
@@ -87,7 +87,7 @@ def read(
     """Yield the documents of a file or a folder, one for each row."""
     ids = Ids(path, log)
     for file in table_files(path):
-        table = open_table(file)
+        table = open_arrow_table(file)
         columns = table.schema.names
         if tokens in columns and tags in columns:
             labels = names.split(",") if names else label_names(table.schema, tags)
@@ -104,12 +104,12 @@ def read(
             )
 
 
-def _note_others(table: Table, known: set[str], log: ReadingLog) -> None:
+def _note_others(table: ArrowTable, known: set[str], log: ReadingLog) -> None:
     if others := [name for name in table.schema.names if name not in known]:
         log.notes.append(f"{table.path}: columns that are not read: {', '.join(others)}")
 
 
-def _read_own(table: Table, ids: Ids, log: ReadingLog) -> Iterator[Document]:
+def _read_own(table: ArrowTable, ids: Ids, log: ReadingLog) -> Iterator[Document]:
     schema = _schema()
     columns = [name for name in schema.names if name in table.schema.names]
     row = 0
@@ -265,7 +265,7 @@ def unwritable(document: Document) -> Iterator[Unwritable]:
     for entity in document.entities:
         if entity.confidence is not None and not isfinite(entity.confidence):
             yield Unwritable(
-                "confidences", f"the confidence {entity.confidence} of {named(document, entity)}"
+                "confidences", f"the confidence {entity.confidence} of {shown_entity(document, entity)}"
             )
 
 

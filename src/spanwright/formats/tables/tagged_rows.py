@@ -10,7 +10,7 @@ from spanwright.errors import InputError
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.io.ids import Ids
 from spanwright.formats.json.records import Record, checked_list, checked_tokens, given_id
-from spanwright.formats.tables.arrow import Table
+from spanwright.formats.tables.arrow import ArrowTable
 from spanwright.formats.token_texts import entity_of, joined, stray_starts, stray_tag, unreadable_tag
 from spanwright.text import Document
 from spanwright.text.tags import Scheme, detect_scheme, runs_from_tags, unknown_tags
@@ -40,7 +40,7 @@ class TagColumns:
         raise InputError(f"{tag!r:.80} was found as a tag; legal are {', '.join(self.names) or 'names'}")
 
 
-def read_tagged(table: Table, columns: TagColumns, ids: Ids, log: ReadingLog) -> Iterator[Document]:
+def read_tagged(table: ArrowTable, columns: TagColumns, ids: Ids, log: ReadingLog) -> Iterator[Document]:
     """Yield the documents of a table, one for each row."""
     scheme = detect_scheme(_all_tags(table, columns))
     log.notes.append(f"{table.path}: tag scheme {scheme} (detected)")
@@ -55,7 +55,7 @@ def read_tagged(table: Table, columns: TagColumns, ids: Ids, log: ReadingLog) ->
                 log.reject_document(table.path, row, str(error), entities=_count(record, columns))
 
 
-def _all_tags(table: Table, columns: TagColumns) -> Iterator[list[str]]:
+def _all_tags(table: ArrowTable, columns: TagColumns) -> Iterator[list[str]]:
     """The tags of all rows that have legal ones."""
     for batch in table.batches([columns.tags]):
         for record in batch.to_pylist():
@@ -74,7 +74,13 @@ def _count(record: Record, columns: TagColumns) -> int:
 
 
 def _document(
-    record: Record, columns: TagColumns, scheme: Scheme, ids: Ids, table: Table, row: int, log: ReadingLog
+    record: Record,
+    columns: TagColumns,
+    scheme: Scheme,
+    ids: Ids,
+    table: ArrowTable,
+    row: int,
+    log: ReadingLog,
 ) -> Document:
     tokens = checked_tokens(record[columns.tokens], columns.tokens)
     tags = columns.tags_of(record)

@@ -63,7 +63,7 @@ def write_mpnet(files: Sequence[Path], out: Path) -> None:
                 _save(members.open(f"all-mpnet-base-v2/{name}"), out / name)
 
 
-def check_weights(folder: Path, name: str) -> None:
+def check_converted_weights(folder: Path, name: str) -> None:
     """Refuse a folder unless it holds all weights of its encoder, in 32 bits and its shape, and no other."""
     needed, stored = _needed(folder), _stored(folder)
     wrong = sorted(key for key in needed.keys() | stored.keys() if needed.get(key) != stored.get(key))

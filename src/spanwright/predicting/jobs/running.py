@@ -23,7 +23,7 @@ from spanwright.errors import InputError
 from spanwright.formats.io.whole_files import digest_of_files
 from spanwright.formats.tables.arrow import import_pyarrow
 from spanwright.predicting.jobs.folder import JobFolder, open_folder
-from spanwright.predicting.jobs.shard_tagging import Counts, ShardResult, shard_format
+from spanwright.predicting.jobs.shard_tagging import DocumentCounts, ShardResult, shard_format
 from spanwright.predicting.jobs.shards import Group, GroupEnd, Input, Reading, plan_groups
 from spanwright.predicting.tagging_options import TaggingOptions
 
@@ -77,19 +77,19 @@ class Engine(Protocol):
         ...
 
 
-class Watcher(Protocol):
+class JobWatcher(Protocol):
     """Is told how a job goes on."""
 
-    def moved(self, done: int, total: int, counts: Counts) -> None:
+    def moved(self, done: int, total: int, counts: DocumentCounts) -> None:
         """Told the bytes of inputs that are done, those of all, and the counts of this run so far."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """How a job ended."""
 
-    counts: Counts
+    counts: DocumentCounts
     lost: tuple[str, ...]
     """Names of shards that the next run tries again."""
     tagged_before: int
@@ -101,7 +101,7 @@ class Outcome:
         return not self.lost and not self.counts.unreadable_inputs
 
 
-def run_job(job: Job, folder: Path, engine: Engine, watcher: Watcher | None = None) -> Outcome:
+def run_job(job: Job, folder: Path, engine: Engine, watcher: JobWatcher | None = None) -> JobOutcome:
     """Run a job in a folder, or what is left of it; `job_folder` tells what is in the folder then."""
     format = shard_format(job.tagging)
     if format.name == "parquet":
@@ -120,7 +120,7 @@ def run_job(job: Job, folder: Path, engine: Engine, watcher: Watcher | None = No
                 run.take(event)
         lost = {shard.name: shard.documents for shard in run.lost}
         counts = store.conclude(groups, lost)
-    return Outcome(counts, tuple(lost), len(finished))
+    return JobOutcome(counts, tuple(lost), len(finished))
 
 
 @dataclass
@@ -130,8 +130,8 @@ class _Run:
     store: JobFolder
     groups: Sequence[Group]
     finished: AbstractSet[str]
-    watcher: Watcher | None
-    counts: Counts = field(default_factory=Counts)
+    watcher: JobWatcher | None
+    counts: DocumentCounts = field(default_factory=DocumentCounts)
     lost: list[LostShard] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -29,7 +29,7 @@ _NOT_ONE_FILE = ("brat", "bc2gm", "text")
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class DocumentCounts:
     """What a shard or a whole job held. All documents that were read were tagged, failed or were lost."""
 
     read: int = 0
@@ -47,8 +47,10 @@ class Counts:
     left_out: int = 0
     """By-products of documents, such as confidences, that the format has no place for."""
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(Counts)))
+    def __add__(self, other: DocumentCounts) -> DocumentCounts:
+        return DocumentCounts(
+            *(getattr(self, each.name) + getattr(other, each.name) for each in fields(DocumentCounts))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class ShardResult:
 
     name: str
     content: bytes
-    counts: Counts
+    counts: DocumentCounts
     problems: tuple[dict[str, Any], ...]
     position: int
     """As of the shard."""
@@ -86,7 +88,7 @@ def tag_shard(tagger: Tagger, shard: Shard, tagging: TaggingOptions) -> ShardRes
     problems = [{"path": each.path, "line": each.line, "reason": each.reason} for each in shard.problems]
     tagged = list(_tagged(tagger, shard, tagging, problems))
     written, content = _content(tagged, tagging, problems)
-    counts = Counts(
+    counts = DocumentCounts(
         read=len(shard.documents),
         tagged=len(written),
         failed=len(shard.documents) - len(written),

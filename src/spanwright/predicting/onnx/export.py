@@ -23,7 +23,7 @@ from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.formats.io.whole_files import sync
 from spanwright.parts.encoder.encoder import Encoder
 from spanwright.predicting.onnx.embedding_tables import quantise_tables
-from spanwright.predicting.onnx.files import LARGEST, WEIGHTS, digest, file_name
+from spanwright.predicting.onnx.files import LARGEST, WEIGHTS, file_name, weights_digest
 from spanwright.predicting.onnx.first_pieces import take_first_pieces_apart
 from spanwright.predicting.onnx.graphs import ENCODER, Exportable, exportable
 from spanwright.predicting.onnx.heads import leave_heads_in_place
@@ -41,7 +41,7 @@ def export(folder: str | Path, out: str | Path) -> None:
 
     An older model directory of that name is replaced when the new one is complete; it may be `folder` itself.
     """
-    check_installed()
+    check_export_installed()
     folder, out = Path(folder), Path(out)
     model = artifact.load(folder)
     if out.exists():
@@ -54,7 +54,7 @@ def export(folder: str | Path, out: str | Path) -> None:
         for file in folder.iterdir():
             if file.is_file() and not file.is_symlink() and file.suffix != ".onnx":
                 shutil.copy(file, partial)
-        weights = digest(model.network)
+        weights = weights_digest(model.network)
         for part in exportable(model.network, _example(model)):
             with _plain_attention(model.network.encoder):
                 _write(part, partial, weights)
@@ -68,7 +68,7 @@ def export(folder: str | Path, out: str | Path) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def check_installed() -> None:
+def check_export_installed() -> None:
     """Refuse to begin where a package of the extra `export` is missing."""
     for package in _PACKAGES:
         if find_spec(package) is None:

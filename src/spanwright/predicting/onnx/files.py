@@ -40,7 +40,7 @@ def check_runtime(runtime: str) -> None:
         raise InputError(f"runtime {runtime!r}: legal are {', '.join(RUNTIMES)}")
 
 
-def digest(network: nn.Module) -> str:
+def weights_digest(network: nn.Module) -> str:
     """What tells the weights of a network from others."""
     found = hashlib.sha256()
     for name, weight in network.state_dict().items():

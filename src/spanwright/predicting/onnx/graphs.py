@@ -23,7 +23,7 @@ from spanwright.parts.spans.representations.attention import Inside
 from spanwright.parts.spans.representations.blocks import SpanBlocks
 from spanwright.parts.spans.representations.span_transformer import SpanTransformer
 from spanwright.parts.spans.transforms.transformed import Transformed
-from spanwright.predicting.onnx.files import Graph, Runtime, digest, file_name
+from spanwright.predicting.onnx.files import Graph, Runtime, file_name, weights_digest
 
 ENCODER = "encoder"
 BLOCKS = "span-blocks"
@@ -56,7 +56,7 @@ def graph_names(network: SpanModel) -> list[str]:
 
 def use_graphs(network: SpanModel, folder: Path, runtime: Runtime) -> None:
     """Let the graphs in a model directory do the work of the parts that they were made from."""
-    weights = digest(network)
+    weights = weights_digest(network)
     transformer = span_transformer(network)
     if transformer is not None:
         graph = Graph(folder / file_name(BLOCKS, runtime), weights=weights)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from spanwright.batches.batch import Spans
 from spanwright.parts.spans.representations.attention import Inside, span_attention
 
-Pooling = Literal["max", "mean", "multiplicative", "additive"]
+SpanPooling = Literal["max", "mean", "multiplicative", "additive"]
 
 
 def pooled(values: Tensor, spans: Spans, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
@@ -32,7 +32,7 @@ def pooled(values: Tensor, spans: Spans, combine: Callable[[Tensor, Tensor], Ten
     return torch.cat(rows).index_select(0, by_width.argsort())
 
 
-def chunks(spans: Spans, size: int) -> list[Spans]:
+def span_chunks(spans: Spans, size: int) -> list[Spans]:
     """The spans in their order, so many at a time."""
     columns = (torch.split(column, size) for column in (spans.window, spans.first, spans.last))
     return [Spans(*part) for part in zip(*columns, strict=True)]
@@ -46,7 +46,7 @@ class Aggregation(nn.Module):
     multiplicative one has none.
     """
 
-    def __init__(self, kind: Pooling, *, width: int, chunk: int) -> None:
+    def __init__(self, kind: SpanPooling, *, width: int, chunk: int) -> None:
         super().__init__()
         self.kind = kind
         self.chunk = chunk
@@ -62,7 +62,7 @@ class Aggregation(nn.Module):
         if self.kind == "mean":
             return pooled(words, spans, torch.add) / spans.widths[:, None]
         scores = self.weigh(words)
-        return torch.cat([self._attended(scores, words, part) for part in chunks(spans, self.chunk)])
+        return torch.cat([self._attended(scores, words, part) for part in span_chunks(spans, self.chunk)])
 
     def _attended(self, scores: Tensor, words: Tensor, spans: Spans) -> Tensor:
         """(spans, width): the score of a word, (words, 1), is its key, and every span asks for 1 of it."""

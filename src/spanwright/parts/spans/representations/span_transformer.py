@@ -23,7 +23,7 @@ from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.part import Part, PartSettings
 from spanwright.parts.spans.representations.attention import Inside
 from spanwright.parts.spans.representations.blocks import SpanBlocks
-from spanwright.parts.spans.representations.pooling import Aggregation, Pooling, chunks
+from spanwright.parts.spans.representations.pooling import Aggregation, SpanPooling, span_chunks
 from spanwright.parts.spans.representations.vectors import SpanVectors
 
 
@@ -33,7 +33,7 @@ class SpanTransformerSettings(PartSettings):
     kind: Literal["span-transformer"]
     depth: NonNegativeInt | Literal["all"] = "all"
     """Blocks that a span goes through: those at the top of the encoder, or all."""
-    aggregation: Pooling = "max"
+    aggregation: SpanPooling = "max"
     """What a span starts as: the maximum or mean of its words, or their mean weighted by an attention."""
     blocks: Literal["copied", "shared"] = "copied"
     """Whether blocks are copies that learn on their own, or the encoder's."""
@@ -76,5 +76,5 @@ class SpanTransformer(Part):
         lowest = states.layers[0] if states.layers else states.start
         queries: Tensor = self.aggregation(self.dropout(lowest), spans)
         projected = self.blocks.project(states.layers)
-        parts = zip(torch.split(queries, self.chunk), chunks(spans, self.chunk), strict=True)
+        parts = zip(torch.split(queries, self.chunk), span_chunks(spans, self.chunk), strict=True)
         return [self.blocks(query, projected, Inside.of(part)) for query, part in parts]

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.nn.utils import clip_grad_norm_
 from transformers import AutoModel
 
 from joining import joined
@@ -34,7 +33,7 @@ from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
 from spanwright.text import Document
 from spanwright.training.objective import total, weights_at
-from spanwright.training.optimiser import make_optimiser
+from spanwright.training.optimiser import limit_gradients, make_optimiser
 from spanwright.training.setup import Setup, set_up
 
 
@@ -140,7 +139,7 @@ def _states(encoder: Any, batch: Batch) -> torch.Tensor:
 
 def _step(loss: torch.Tensor, module: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
     torch.autograd.backward(loss)
-    clip_grad_norm_(module.parameters(), 1.0, foreach=True)
+    limit_gradients(module.parameters(), "normalise")
     optimiser.step()
     optimiser.zero_grad(set_to_none=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -283,7 +284,8 @@ def test_the_command_pushes_and_tells_the_address(hub: hub_server.Hub, folder: P
 
 def metadata(card: str) -> dict[str, Any]:
     """What a reader of YAML makes of the beginning of a card."""
-    start, found, rest = card.split("---\n", 2)
+    # A line of its own: a value may well end with dashes.
+    start, found, rest = re.split(r"(?m)^---\n", card, maxsplit=2)
     assert (start, rest[:3]) == ("", "\n# ")
     values: dict[str, Any] = yaml.safe_load(found)
     return values

@@ -18,7 +18,7 @@ from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.scorers.scorer import Scorer, SpanScores, Templates
 from spanwright.predicting.tagger import Tagger
-from spanwright.training.thresholds import tune_thresholds
+from spanwright.training.thresholds import set_tuned_thresholds
 
 DOCUMENTS = making.documents(4)
 SCORERS = {
@@ -101,7 +101,7 @@ def test_numbers_that_limits_are_compared_with_lie_in_their_range(kind: str) -> 
 def test_a_scorer_without_limits_to_tune_is_left_alone(kind: str) -> None:
     model = tiny.model(scorer=SCORERS[kind])
     before = {name: tensor.clone() for name, tensor in model.network.state_dict().items()}
-    tune_thresholds(model, DOCUMENTS)
+    set_tuned_thresholds(model, DOCUMENTS)
     after = model.network.state_dict()
     assert scorer_of(model).limit_range is None
     assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
@@ -155,7 +155,7 @@ def outside() -> TrainedModel:
 
 
 def test_thresholds_of_a_scorer_from_outside_are_tuned(outside: TrainedModel) -> None:
-    tune_thresholds(outside, DOCUMENTS)
+    set_tuned_thresholds(outside, DOCUMENTS)
     assert scorer_of(outside).state_dict()["limits"].abs().min() > 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -223,3 +224,26 @@ def test_the_guard_tells_imports_at_once_from_later_ones(tmp_path: Path) -> None
         ("json", None, True),
         ("numpy.random", None, False),
     ]
+
+
+def test_the_map_names_functions_that_are_there() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+\.py): ([\w.]+)`", page)
+    assert len(named) > 10
+    for place, name in named:
+        last = name.rpartition(".")[2]
+        assert re.search(rf"^\s*(def|class) {last}\b", (SOURCE / place).read_text(encoding="utf-8"), re.M), (
+            place
+        )
+
+
+def test_the_map_names_files_and_folders_that_are_there() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    places = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", page)) | set(
+        re.findall(r"`([\w/]+\.py)`", page)
+    )
+    rooms = ["", *(f"{room.name}/" for room in SOURCE.iterdir() if room.is_dir())]
+    missing = [place for place in places if not any((SOURCE / f"{room}{place}").exists() for room in rooms)]
+    # Tests, the folders of a run, and examples of names.
+    known = ("tests/", "model/", "checkpoints/", "formats/NAME")
+    assert [place for place in missing if not place.startswith(known)] == []

@@ -226,6 +226,11 @@ def deepest(document: Document) -> int:
     return max(covered, default=0)
 
 
+def test_a_file_whose_only_word_looks_like_a_comment_is_read() -> None:
+    (document,), log = read(FORMAT, "-DOCSTART- (0)\tO\tO\n\n#\tB-A\tO\n\n")
+    assert (document.text, len(document.entities), log.problems) == ("#", 1, [])
+
+
 def test_entities_stand_in_layers_outermost_first() -> None:
     inner, outer, beside = Entity(2, 3, "Inner"), Entity(0, 5, "Outer"), Entity(6, 7, "Beside")
     document = Document("1", "a b c d", (inner, outer, beside))

@@ -119,10 +119,15 @@ def _all_numbered(table: ColumnFile) -> bool:
 
 
 def _rows(text: str) -> Iterator[str]:
+    """The lines that are neither empty nor marks."""
     for _, block in row_blocks(text):
         for line in block.split("\n"):
-            if MARK_LINE.match(line) is None and not line.startswith(_COMMENT):
+            if MARK_LINE.match(line) is None:
                 yield line
+
+
+def _ends_with_tag(line: str) -> bool:
+    return TAG.fullmatch(cells(line, "\t" in line)[-1]) is not None
 
 
 def _row(line: str, table: ColumnFile) -> tuple[str, list[str]] | None:
@@ -140,7 +145,9 @@ def has_marks(text: str) -> bool:
 
 def first_rows(text: str) -> list[str]:
     """The first lines of a column file that are neither empty nor marks nor like comments."""
-    return list(islice(_rows(text), _FIRST_ROWS))
+    found = list(islice((row for row in _rows(text) if not row.startswith(_COMMENT)), _FIRST_ROWS))
+    # A file may have no other word than `#`.
+    return found or list(islice(filter(_ends_with_tag, _rows(text)), _FIRST_ROWS))
 
 
 def shape(rows: list[str]) -> tuple[bool, int]:

@@ -14,7 +14,7 @@ from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import InputError, ModelError, SettingsError
 from spanwright.parts.encoder import pretrained
 from spanwright.parts.encoder.adapters import LoraSettings, Quantised, adapt, loading_options, require
-from spanwright.parts.encoder.kinds import HALVED, TESTED, check_backbone, check_config
+from spanwright.parts.encoder.kinds import HALVED, TESTED, check_backbone, check_config, check_direction
 from spanwright.parts.layers.dropout import QuickDropout, attention
 
 _ATTENTION = "spanwright"
@@ -82,7 +82,8 @@ def from_config(config: dict[str, Any]) -> nn.Module:
     settings = transformers.AutoConfig.for_model(kind, **cleaned)
     model = _class(settings).from_config(settings, trust_remote_code=False, dtype=torch.float32)
     backbone = _encoder(model)
-    check_backbone(backbone, str(kind))
+    # Its weights are still to be loaded, and are looked at then.
+    check_direction(backbone, str(kind))
     return _prepared(backbone)
 
 

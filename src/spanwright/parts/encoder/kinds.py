@@ -50,6 +50,11 @@ def check_backbone(backbone: Any, name: str) -> None:
     """Refuse a backbone that reads in one direction, or has weights that are not finite."""
     if found := not_finite(dict(backbone.named_parameters())):
         raise InputError(f"encoder {name!r}: the weights {found!r} are not finite, so nothing can be learnt")
+    check_direction(backbone, name)
+
+
+def check_direction(backbone: Any, name: str) -> None:
+    """Refuse a backbone that reads in one direction, whatever its weights are."""
     if not _sees_both_sides(backbone):
         raise _one_sided(backbone.config, name)
 

@@ -102,7 +102,7 @@ class JobOutcome:
 
 
 def run_job(job: Job, folder: Path, engine: Engine, watcher: JobWatcher | None = None) -> JobOutcome:
-    """Run a job in a folder, or what is left of it; `job_folder` tells what is in the folder then."""
+    """Run a job in a folder, or what is left of it; `folder.py` tells what is in the folder then."""
     format = shard_format(job.tagging)
     if format.name == "parquet":
         import_pyarrow()  # before hours of work, not behind them

@@ -11,7 +11,7 @@ import safetensors.torch
 
 import tiny
 from spanwright import artifact
-from spanwright.batches.vocabulary import Vocabulary
+from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.errors import DivergenceError, ModelError, SpanwrightError
 from spanwright.parts.build import build
 

@@ -16,9 +16,9 @@ from spanwright.analysis import WrittenSpan, left_out, rewritten, score_written,
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Batch, Spans
 from spanwright.batches.collate import collate
-from spanwright.batches.gold_spans import LONGEST, GoldSpan, Words
 from spanwright.batches.prepare import prepare, windows_of
-from spanwright.batches.vocabulary import END, PAD, Vocabulary
+from spanwright.batches.writer.gold_spans import LONGEST, GoldSpan, Words
+from spanwright.batches.writer.vocabulary import END, PAD, Vocabulary
 from spanwright.errors import InputError
 from spanwright.lexicons import Lexicon, Term
 from spanwright.lexicons.synonyms import Synonyms

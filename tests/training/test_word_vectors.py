@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import spanwright.training.word_vectors as word_vectors
+import spanwright.training.writer.word_vectors as word_vectors
 from spanwright.errors import InputError
-from spanwright.training.word_vectors import Floats, read_word_vectors, vector_table
+from spanwright.training.writer.word_vectors import Floats, read_word_vectors, vector_table
 
 Rows = list[tuple[str, list[float]]]
 ROWS: Rows = [("cell", [0.5, -1.25, 3e-05]), ("Gene", [1.0, 0.0, -2.0]), ("größe", [7.5, 8.0, 9.0])]

@@ -14,10 +14,17 @@ import torch
 
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Batch
-from spanwright.batches.gold_spans import LONGEST, GoldSpan, SynonymSource, Words, gold_spans, spans_of_golds
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import PreparedDocument, gold_words
-from spanwright.batches.vocabulary import Vocabulary
+from spanwright.batches.writer.gold_spans import (
+    LONGEST,
+    GoldSpan,
+    SynonymSource,
+    Words,
+    gold_spans,
+    spans_of_golds,
+)
+from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.errors import InputError
 from spanwright.evaluation import corpus_bleu
 from spanwright.lexicons.synonyms import Synonyms

@@ -138,7 +138,7 @@ class SpanModel(Part):
         if self.spans is not None and self.spans.terms & set(terms):
             losses |= self.spans.losses(states, batch, terms)
         if self.writer is not None and self.writer.terms & set(terms):
-            assert batch.rewrites is not None  # training/rewriting.py makes them
+            assert batch.rewrites is not None  # training/writer/rewriting.py makes them
             losses |= self.writer.losses(self.evidence(states, batch.rewrites.spans), batch.rewrites)
         return losses
 

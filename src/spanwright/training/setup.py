@@ -19,7 +19,7 @@ from spanwright.batches.collate import Sampling, collate
 from spanwright.batches.order import Portion, training_order
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import window_lengths
-from spanwright.batches.vocabulary import Vocabulary
+from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.errors import SettingsError
 from spanwright.origin import commit
 from spanwright.parts.beside.writer.auto_encoders import SpanVaeSettings
@@ -42,7 +42,7 @@ from spanwright.training.label_space import label_space
 from spanwright.training.objective import ObjectiveSettings
 from spanwright.training.optimiser import default_rates
 from spanwright.training.selection import TrainingData, select
-from spanwright.training.writing import Writing, prepare_writing, word_vectors
+from spanwright.training.writer.writing import Writing, prepare_writing, word_vectors
 
 Documents = Sequence[Document]
 

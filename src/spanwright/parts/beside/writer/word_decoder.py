@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spanwright.batches.vocabulary import END, PAD, START, UNKNOWN
+from spanwright.batches.writer.vocabulary import END, PAD, START, UNKNOWN
 from spanwright.errors import SettingsError
 
 OutputKind = Literal["softmax", "adaptive"]

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spanwright.batches.gold_spans import LONGEST, Words, gold_spans
 from spanwright.batches.pieces import Integers
-from spanwright.batches.vocabulary import END, PAD, UNKNOWN, Vocabulary
+from spanwright.batches.writer.gold_spans import LONGEST, Words, gold_spans
+from spanwright.batches.writer.vocabulary import END, PAD, UNKNOWN, Vocabulary
 from spanwright.errors import InputError
 from spanwright.lexicons.synonyms import Synonyms
 from spanwright.training.data import Split

@@ -13,7 +13,7 @@ from torch import Tensor
 from spanwright.batches.batch import Batch, Spans
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import PreparedDocument
-from spanwright.batches.vocabulary import Vocabulary
+from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.text import Entity, Range
 from spanwright.text import split as split_words
 

@@ -9,15 +9,15 @@ import torch
 from torch import Tensor
 
 from spanwright.batches.batch import Batch, Rewrites
-from spanwright.batches.gold_spans import spans_of_golds
-from spanwright.batches.vocabulary import Vocabulary
+from spanwright.batches.writer.gold_spans import spans_of_golds
+from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.lexicons import read_lexicon
 from spanwright.lexicons.synonyms import Synonyms
 from spanwright.parts.beside.writer.auto_encoders import SpanVaeSettings
 from spanwright.text import Document
 from spanwright.training.data import Split
-from spanwright.training.rewriting import Rewriting, gold_rewrites
-from spanwright.training.word_vectors import read_word_vectors, vector_table
+from spanwright.training.writer.rewriting import Rewriting, gold_rewrites
+from spanwright.training.writer.word_vectors import read_word_vectors, vector_table
 
 CORPUS = "corpus"
 """The source of synonyms that stands for the concept ids of the training corpus."""

@@ -1,0 +1,1 @@
+"""What the auto-encoders of spans (Joint-IB) learn: texts to write, and vectors of their words."""

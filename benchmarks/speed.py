@@ -139,7 +139,7 @@ def _states(encoder: Any, batch: Batch) -> torch.Tensor:
 
 def _step(loss: torch.Tensor, module: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
     torch.autograd.backward(loss)
-    limit_gradients(module.parameters(), "normalise")
+    limit_gradients(optimiser, "normalise")
     optimiser.step()
     optimiser.zero_grad(set_to_none=True)
 

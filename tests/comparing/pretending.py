@@ -54,7 +54,10 @@ def run(folder: Path, recipe: str, seed: int, answer: Answer) -> Run:
         {"event": "epoch", "epoch": epoch, "seconds": 2.0, "words_per_second": 50.0} for epoch in (1, 2)
     ]
     (own / "timings.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in timings))
-    return Run(CORPUS, recipe, seed, load_settings("plain"), own)
+    settings = load_settings(recipe)
+    (own / "settings.json").write_text(json.dumps({"settings": settings.model_dump(mode="json")}))
+    (own / "journal.jsonl").touch()
+    return Run(CORPUS, recipe, seed, settings, own)
 
 
 def outcomes(folder: Path, answers: dict[str, Answer], chosen: Plan) -> list[RunOutcome]:

@@ -115,8 +115,10 @@ def test_one_seed_has_a_p_value_and_no_star(tmp_path: Path) -> None:
 
 def test_p_values_and_scores_can_be_made_again_from_the_counts_alone(tmp_path: Path) -> None:
     results = pretending.results(tmp_path, SYSTEMS, seeds=3)
-    counts = json.loads(json.dumps(results.corpora[0].counts()))
-    runs = {recipe: np.array(list(found.values())) for recipe, found in counts.items()}
+    runs = {
+        each.recipe: np.array([json.loads(json.dumps(run.to_dict()))["counts"] for run in each.outcomes])
+        for each in results.corpora[0].recipes
+    }
     for result in results.corpora[0].recipes:
         f1 = [Matches(*run.sum(axis=0)).f1 for run in runs[result.recipe]]
         assert f1 == [outcome.measure("f1") for outcome in result.outcomes]

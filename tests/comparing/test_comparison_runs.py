@@ -17,6 +17,7 @@ from spanwright.comparing.runs import plan_runs, predictions
 from spanwright.errors import InputError, SettingsError
 from spanwright.evaluation import evaluate
 from spanwright.formats.files import write
+from spanwright.training.journal import read_journal
 from watching import Recorder, StoppedError
 
 SMALL = (*making.SMALL, "training.epochs=2")
@@ -108,7 +109,7 @@ def test_tables_and_pictures_are_written(compared: Path) -> None:
         "heat-map-made.png",
         "heat-map-made.csv",
         "mistakes-made.csv",
-        "counts-made.json",
+        "runs.jsonl",
     }
     assert (compared / "heat-map-made.png").read_bytes().startswith(b"\x89PNG")
 
@@ -151,6 +152,49 @@ def test_an_interrupted_run_goes_on_from_its_checkpoint(
     assert 12 <= done < 16
     # Two epochs of as many steps each, of which the second was left.
     assert watched.steps == done
+
+
+def test_the_finished_runs_of_an_interrupted_comparison_are_compared_on_demand(
+    corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
+) -> None:
+    chosen = plan(corpus, tiny_encoder)
+    with pytest.raises(StoppedError):
+        compare(chosen, out=tmp_path, watcher=Watched(stop_in_run=4))
+    watched = Watched()
+    results = compare(chosen, out=tmp_path, only_finished=True, watcher=watched)
+    assert (watched.trained, watched.reused) == ([], list(RUNS[:3]))
+    assert [len(each.outcomes) for each in results.corpora[0].recipes] == [2, 1]
+    assert lines(tmp_path) == lines(compared)[:3]
+
+
+def test_a_comparison_none_of_whose_runs_is_finished_is_an_error(
+    corpus: Path, tiny_encoder: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=r"no run of 'plain', .* is finished on 'made'"):
+        compare(plan(corpus, tiny_encoder), out=tmp_path, only_finished=True)
+
+
+def test_runs_tell_how_to_judge_and_to_repeat_them(compared: Path) -> None:
+    for line, name in zip(lines(compared), RUNS, strict=True):
+        run = json.loads(line)
+        folder = compared / "runs" / "made" / name
+        assert run["dev_f1"] == [
+            entry["dev"]["micro"]["f1"] for entry in read_journal(folder) if entry["event"] == "epoch"
+        ]
+        assert run["changed"]["training.epochs"] == 2
+        assert "training.accumulate" not in run["changed"]
+        assert sum(row[0] for row in run["counts"]) == sum(
+            len(d.entities) for d in making.documents(8, prefix="test")
+        )
+        assert run["versions"]["spanwright"]
+
+
+def lines(out: Path) -> list[str]:
+    return [without_times(line) for line in (out / "runs.jsonl").read_text().splitlines()]
+
+
+def without_times(line: str) -> str:
+    return json.dumps({**json.loads(line), "seconds": 0, "words_per_second": 0})
 
 
 def copied(compared: Path, folder: Path) -> Path:

@@ -221,8 +221,9 @@ def test_accumulated_gradients_of_two_batches_are_those_of_one_batch_of_both(
     """The sum over windows is divided by their number, so batches of equally many windows add up."""
     gradients: list[torch.Tensor] = []
 
-    def remember(parameters: object, *_: object, **__: object) -> torch.Tensor:
-        gradients.append(torch.cat([parameter.grad.flatten() for parameter in list(parameters)]))
+    def remember(optimiser: torch.optim.Optimizer, *_: object) -> torch.Tensor:
+        parameters = (parameter for group in optimiser.param_groups for parameter in group["params"])
+        gradients.append(torch.cat([parameter.grad.flatten() for parameter in parameters]))
         return gradients[-1].norm()
 
     monkeypatch.setattr(loop, "limit_gradients", remember)

@@ -83,23 +83,57 @@ def left(parameters: list[nn.Parameter]) -> list[float]:
     return [float(each.grad) for each in parameters if each.grad is not None]
 
 
+def optimiser_of(parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+    return torch.optim.SGD(parameters, lr=0.1)
+
+
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_a_normalised_gradient_has_norm_one_whatever_the_size_of_the_loss(scale: float) -> None:
     parameters = with_gradients(3 * scale, 4 * scale)
-    assert float(limit_gradients(parameters, "normalise")) == pytest.approx(5 * scale)
+    assert float(limit_gradients(optimiser_of(parameters), "normalise")) == pytest.approx(5 * scale)
     assert left(parameters) == pytest.approx([0.6, 0.8])
+
+
+def test_a_batch_that_is_learnt_already_moves_next_to_nothing() -> None:
+    """Brought to norm 1, its rounding errors would be learnt."""
+    parameters = with_gradients(3.0, 4.0)
+    optimiser = optimiser_of(parameters)
+    for value in (3.0, 3e-6):
+        for parameter in parameters[:2]:
+            parameter.grad = torch.full((1,), value)
+        limit_gradients(optimiser, "normalise")
+    assert max(left(parameters)) < 2e-6
+
+
+def test_the_usual_norm_follows_a_loss_that_falls() -> None:
+    parameters = with_gradients(0.0)
+    optimiser = optimiser_of(parameters)
+    for step in range(400):
+        parameters[0].grad = torch.full((1,), 10.0 if step < 100 else 0.1)
+        limit_gradients(optimiser, "normalise")
+    assert left(parameters)[0] == pytest.approx(1.0, rel=0.3)
+
+
+def test_a_resumed_optimiser_goes_on_with_its_usual_norm() -> None:
+    parameters = with_gradients(3.0, 4.0)
+    optimiser, resumed = optimiser_of(parameters), optimiser_of(parameters)
+    limit_gradients(optimiser, "normalise")
+    resumed.load_state_dict(optimiser.state_dict())
+    parameters[0].grad, parameters[1].grad = torch.tensor([0.0]), torch.tensor([1.0])
+    limit_gradients(resumed, "normalise")
+    assert left(parameters)[1] == pytest.approx(1 / (0.98 * 5 + 0.02))
 
 
 @pytest.mark.parametrize(("clip", "first"), [(1.0, 0.6), (5.0, 3.0), (10.0, 3.0)])
 def test_a_clipped_gradient_is_cut_only_above_the_limit(clip: float, first: float) -> None:
     parameters = with_gradients(3.0, 4.0)
-    limit_gradients(parameters, clip)
+    limit_gradients(optimiser_of(parameters), clip)
     assert left(parameters)[0] == pytest.approx(first)
 
 
 def test_a_gradient_of_zero_stays_zero() -> None:
     parameters = with_gradients(0.0)
-    assert float(limit_gradients(parameters, "normalise")) == 0.0
+    assert float(limit_gradients(optimiser_of(parameters), "normalise")) == 0.0
     assert left(parameters) == [0.0]
 
 

@@ -317,7 +317,7 @@ def test_gradients_of_a_group_of_corpora_are_those_of_one_large_mixed_batch(
 ) -> None:
     found: list[dict[str, Tensor]] = []
 
-    def remember(parameters: object, *_: object, **__: object) -> Tensor:
+    def remember(*_: object) -> Tensor:
         found.append({name: grad.clone() for name, grad in gradients(recorder.setup.model.network).items()})
         return torch.tensor(1.0)
 

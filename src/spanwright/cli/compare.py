@@ -56,6 +56,9 @@ def compare_command(
     heat_map_split: Annotated[
         str | None, typer.Option(help="Documents of the heat map: dev or test (test).")
     ] = None,
+    only_finished: Annotated[
+        bool, typer.Option("--only-finished", help="Train nothing: compare the runs that are finished.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Train recipes with several seeds and compare them: scores, significance, time, heat maps.
@@ -82,10 +85,12 @@ def compare_command(
         "heat_map_split": heat_map_split,
         "corpora": {corpus or "corpus": _given(of_corpus)} if corpus or _given(of_corpus) else None,
     }
-    _compare(recipes, _given(of_plan), out, as_json)
+    _compare(recipes, _given(of_plan), out, only_finished, as_json)
 
 
-def _compare(recipes: Sequence[str], options: dict[str, Any], out: Path, as_json: bool) -> None:
+def _compare(
+    recipes: Sequence[str], options: dict[str, Any], out: Path, only_finished: bool, as_json: bool
+) -> None:
     from spanwright.cli.tables.recipe_scores import recipe_scores_table
     from spanwright.comparing import compare, load_plan, make_plan
     from spanwright.comparing.result_texts import footnote
@@ -100,7 +105,7 @@ def _compare(recipes: Sequence[str], options: dict[str, Any], out: Path, as_json
         plan = load_plan(Path(recipes[0]))
     view = ComparisonView()
     try:
-        results = compare(plan, out=out, watcher=view)
+        results = compare(plan, out=out, only_finished=only_finished, watcher=view)
     except KeyboardInterrupt:
         view.console.print("interrupted; the same command goes on from here")
         raise typer.Exit(_INTERRUPTED) from None

@@ -45,13 +45,15 @@ def compare(
     plan: Plan | Mapping[str, Any] | str | Path,
     *,
     out: str | Path,
+    only_finished: bool = False,
     watcher: ComparisonWatcher | None = None,
 ) -> Results:
     """Train what is not trained yet, one run after another, and write all results to `out`.
 
     A plan is a TOML file, or its values (see docs/compare.md).
     Called again with the same plan, it reuses finished runs and goes on with an interrupted one. A folder
-    whose run has other settings or documents is refused.
+    whose run has other settings or documents is refused. With `only_finished` nothing is trained, and the
+    results are those of the runs that are finished.
     """
     if isinstance(plan, str | Path):
         plan = load_plan(plan)
@@ -60,11 +62,13 @@ def compare(
     refuse_several("compare")
     figure_class()
     with locked_folder(Path(out)):
-        return _compared(plan, Path(out), watcher or SilentComparison())
+        return _compared(plan, Path(out), only_finished, watcher or SilentComparison())
 
 
-def _compared(plan: Plan, out: Path, watcher: ComparisonWatcher) -> Results:
+def _compared(plan: Plan, out: Path, only_finished: bool, watcher: ComparisonWatcher) -> Results:
     runs = plan_runs(plan, out, watcher)
+    if only_finished:
+        runs = [run for run in runs if run.finished]
     outcomes: list[RunOutcome] = []
     for number, run in enumerate(runs, start=1):
         reused = run.finished
@@ -74,6 +78,7 @@ def _compared(plan: Plan, out: Path, watcher: ComparisonWatcher) -> Results:
             with watcher.training(run, number, len(runs)) as training:
                 perform(run, training)
         outcomes.append(analyse(run, plan.heat_map_split))
+        write_whole(out / "runs.jsonl", "".join(f"{json.dumps(each.to_dict())}\n" for each in outcomes))
         watcher.finished(run, outcomes[-1], reused=reused)
     results = summarise_runs(plan, outcomes)
     save_results(results, plan, out)
@@ -90,7 +95,6 @@ def save_results(results: Results, plan: Plan, out: Path) -> None:
     for result in results.corpora:
         pages[f"heat-map-{result.corpus}.csv"] = heat_map_csv(result)
         pages[f"mistakes-{result.corpus}.csv"] = mistakes_csv(result)
-        pages[f"counts-{result.corpus}.json"] = json.dumps(result.counts(), ensure_ascii=False) + "\n"
         title = f"{result.corpus}: F1 on {plan.heat_map_split} less that of {result.base}, in points"
         with whole_file(out / f"heat-map-{result.corpus}.png") as path:
             draw_heat_map(result, path, title=title)

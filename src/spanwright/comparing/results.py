@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from spanwright.comparing.plan import Plan, ScoredSplit
-from spanwright.comparing.runs import Run, predictions, training_time
+from spanwright.comparing.runs import Run, RunRecord, predictions, run_record, training_time
+from spanwright.errors import InputError
 from spanwright.evaluation import (
     CriterionScores,
     Difference,
@@ -54,10 +55,26 @@ class RunOutcome:
     seconds: float
     """Of training, without scoring."""
     words_per_second: float
+    record: RunRecord
 
     def measure(self, name: Measure) -> float:
         """Micro precision, recall or F1 on test."""
         return float(getattr(self.scores.micro, name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON; `counts` are gold, found, predicted and correct entities of each document."""
+        buckets: dict[str, dict[str, Any]] = {}
+        for (attribute, bucket), matches in self.buckets.items():
+            buckets.setdefault(attribute, {})[bucket] = asdict(matches)
+        measures: tuple[Measure, ...] = ("precision", "recall", "f1")
+        return {
+            **{"corpus": self.corpus, "recipe": self.recipe, "seed": self.seed},
+            **{name: self.measure(name) for name in measures},
+            **asdict(self.record),
+            **{"seconds": self.seconds, "words_per_second": self.words_per_second},
+            **{"mistakes": self.mistakes, "mistake_rates": self.mistake_rates, "buckets": buckets},
+            "counts": self.scores.per_document.tolist(),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +149,7 @@ class RecipeResult:
             **{name: asdict(self.spread(name)) for name in measures},
             "f1_per_seed": {str(outcome.seed): outcome.measure("f1") for outcome in self.outcomes},
             "difference_to_base": against and against.difference,
+            "margin": against and against.margin,
             "p_value": against and against.p_value,
             "significant": self.significant,
             "seconds": self.seconds,
@@ -152,15 +170,6 @@ class CorpusResult:
     def of(self, recipe: str) -> RecipeResult:
         """The result of one recipe."""
         return next(result for result in self.recipes if result.recipe == recipe)
-
-    def counts(self) -> dict[str, dict[str, list[list[int]]]]:
-        """Gold, found, predicted and correct entities of each test document, by recipe and seed."""
-        return {
-            result.recipe: {
-                str(outcome.seed): outcome.scores.per_document.tolist() for outcome in result.outcomes
-            }
-            for result in self.recipes
-        }
 
     @property
     def heat_map(self) -> list[Cell]:
@@ -220,6 +229,7 @@ def analyse(run: Run, heat_map_split: ScoredSplit) -> RunOutcome:
         {str(kind): count for kind, count in mistakes.counts.items()},
         mistakes.rates,
         *training_time(run),
+        run_record(run),
     )
 
 
@@ -239,6 +249,12 @@ def summarise_runs(plan: Plan, outcomes: Sequence[RunOutcome]) -> Results:
             )
             for recipe in plan.recipes
         }
+        of_recipe = {recipe: own for recipe, own in of_recipe.items() if own}
+        if plan.base not in of_recipe:
+            raise InputError(
+                f"no run of {plan.base!r}, which the others are held against, is finished on {corpus!r}: "
+                f"train first"
+            )
         base = of_recipe[plan.base]
         recipes = (
             RecipeResult(recipe, own, None if recipe == plan.base else differ(own, base))

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from spanwright.comparing.plan import CorpusPlan, Plan, ScoredSplit, folder_name
 from spanwright.corpora.label_map import load_map
@@ -22,10 +22,11 @@ from spanwright.formats.files import read, write
 from spanwright.formats.format import ReadingLog
 from spanwright.identity import changed_names, find_differences
 from spanwright.predicting.tagger import load
-from spanwright.settings import Settings
+from spanwright.settings import Settings, load_settings
 from spanwright.text import Document
 from spanwright.training.corpora import of_corpora
 from spanwright.training.corpora_file import read_splits
+from spanwright.training.journal import read_journal
 from spanwright.training.loop import train
 from spanwright.training.objective import check_terms
 from spanwright.training.optimiser import make_optimiser
@@ -81,6 +82,19 @@ class Run:
             # A torn file: the training died while it wrote its last lines.
             return False
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """What a reader needs to judge a run, and to repeat it."""
+
+    changed: dict[str, Any]
+    """The settings that differ from the recipe's own, by their dotted keys; those that `auto` chose too."""
+    dev_f1: list[float]
+    """After each epoch."""
+    commit: str | None
+    versions: dict[str, str]
+    threads: int | None
 
 
 class RunsWatcher(Protocol):
@@ -149,6 +163,15 @@ def training_time(run: Run) -> tuple[float, float]:
     seconds = sum(epoch["seconds"] for epoch in epochs.values())
     words = sum(epoch["seconds"] * epoch["words_per_second"] for epoch in epochs.values())
     return seconds, words / seconds
+
+
+def run_record(run: Run) -> RunRecord:
+    """What is written down about a finished run."""
+    record = read_record(run.folder)
+    shipped = load_settings(run.recipe).model_dump(mode="json")
+    changed = {".".join(each.place): each.new for each in find_differences(shipped, record["settings"])}
+    curve = [line["dev"]["micro"]["f1"] for line in read_journal(run.folder) if line["event"] == "epoch"]
+    return RunRecord(changed, curve, record.get("commit"), record.get("versions", {}), record.get("threads"))
 
 
 def _read_corpus(name: str, plan: CorpusPlan, watcher: RunsWatcher) -> CorpusData:

@@ -35,6 +35,8 @@ class Difference:
     first: float
     second: float
     p_value: float
+    margin: float
+    """With a chance of 95 %, the true difference lies no further than this from the observed one."""
 
     @property
     def difference(self) -> float:
@@ -96,8 +98,10 @@ def swapped(
 def difference_of(left: Integers | Floats, right: Integers | Floats, drawn: Floats) -> Difference:
     """The p-value counts the observed difference among the drawn ones, so it is never 0."""
     first, second = (float(f1_of(rows.sum(axis=0)[None])[0]) for rows in (left, right))
-    as_much = int((np.abs(drawn) >= abs(first - second) - _ROUNDING).sum())
-    return Difference(first, second, (as_much + 1) / (len(drawn) + 1))
+    sizes = np.abs(drawn)
+    as_much = int((sizes >= abs(first - second) - _ROUNDING).sum())
+    margin = float(np.quantile(sizes, 0.95)) if len(sizes) else 0.0
+    return Difference(first, second, (as_much + 1) / (len(drawn) + 1), margin)
 
 
 def f1_of(counts: Integers | Floats) -> Floats:

@@ -23,6 +23,8 @@ from spanwright.parts.finite import not_finite
 _KEPT = 2
 """Checkpoints that stay on disk: the newest, and one to fall back to."""
 _RANDOM_STATE = "random_state"
+_NORM = "norm"
+"""The usual norm of gradients, which the optimiser keeps where it divides by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +133,16 @@ def _optimiser_tensors(network: nn.Module, optimiser: torch.optim.Optimizer) -> 
         for name, parameter in network.named_parameters()
         for key, value in optimiser.state.get(parameter, {}).items()
     }
-    return {**tensors, _RANDOM_STATE: torch.get_rng_state()}
+    kept = optimiser.param_groups[0]
+    norm = {_NORM: kept[_NORM]} if _NORM in kept else {}
+    return {**tensors, **norm, _RANDOM_STATE: torch.get_rng_state()}
 
 
 def _restore(tensors: dict[str, Tensor], network: nn.Module, optimiser: torch.optim.Optimizer) -> None:
     torch.set_rng_state(tensors.pop(_RANDOM_STATE))
     parameters = dict(network.named_parameters())
+    if _NORM in tensors:
+        optimiser.param_groups[0][_NORM] = tensors.pop(_NORM).to(next(iter(parameters.values())).device)
     optimiser.state.clear()
     for name, value in tensors.items():
         key, _, parameter = name.partition("/")

@@ -194,7 +194,7 @@ class _Run:
         )
         learnt = [self._learn(part, weights) for part in self.processes.own(parts)]
         self.processes.sum_gradients(self.network.parameters())
-        total_norm = limit_gradients(self.network.parameters(), settings.optimiser.clip)
+        total_norm = limit_gradients(self.optimiser, settings.optimiser.clip)
         losses, norm = read_at_once([row for row, _ in learnt], total_norm, size=1 + len(weights))
         words, mean, *terms = self.processes.sums(sum(count for _, count in learnt), *losses)
         named = dict(zip(weights, terms, strict=True))

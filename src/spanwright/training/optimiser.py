@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import torch
@@ -14,6 +14,8 @@ from spanwright.errors import SettingsError
 from spanwright.strict import Strict
 
 _SMALLEST = 1e-30
+_NEWS = 0.02
+"""What a step adds to the running mean of norms: it looks back some 50 steps."""
 """A norm below it is 0, and nothing is divided by 0."""
 
 Beta = Annotated[float, Field(ge=0, lt=1)]
@@ -31,9 +33,9 @@ class OptimiserSettings(Strict):
     warmup: float = Field(default=0.1, ge=0, lt=1)
     """Share of the steps over which the learning rates rise from 0."""
     clip: PositiveFloat | Literal["normalise"] = "normalise"
-    """The largest norm of the gradient; `normalise`: the gradient of every step gets a norm of 1. Adam
-    forgets the size of gradients slowly: where it falls tenfold in the first steps, as with losses that are
-    means over spans, a fixed limit leaves all later steps too short."""
+    """The largest norm of the gradient; `normalise`: gradients are divided by the running mean of their norm,
+    and none is left longer than 1. Adam forgets the size of gradients slowly: where it falls tenfold in the
+    first steps, as with losses that are means over spans, a fixed limit leaves all later steps too short."""
     betas: tuple[Beta, Beta] = (0.9, 0.999)
     """How slowly Adam forgets gradients, and their squares."""
     epsilon: PositiveFloat = 1e-8
@@ -77,14 +79,27 @@ def set_rates(optimiser: torch.optim.Optimizer, factor: float, of_roles: Mapping
         group["lr"] = group["rate"] * factor * of_roles.get(group["role"], 1.0)
 
 
-def limit_gradients(parameters: Iterable[nn.Parameter], clip: float | Literal["normalise"]) -> Tensor:
+def limit_gradients(optimiser: torch.optim.Optimizer, clip: float | Literal["normalise"]) -> Tensor:
     """Scale the gradients of a step as settings say; the norm that they had together, on their device."""
+    parameters = (parameter for group in optimiser.param_groups for parameter in group["params"])
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     norm = get_total_norm(gradients, foreach=True)
-    divisor = norm.clamp(min=_SMALLEST) if clip == "normalise" else (norm / clip).clamp(min=1.0)
+    divisor = _usual_norm(optimiser, norm) if clip == "normalise" else (norm / clip).clamp(min=1.0)
     for gradient in gradients:
         gradient.div_(divisor)
     return norm
+
+
+def _usual_norm(optimiser: torch.optim.Optimizer, norm: Tensor) -> Tensor:
+    """The norm of this step, or the running mean where that is larger.
+
+    A batch that the model has learnt has a gradient of next to nothing: brought to norm 1 its rounding errors
+    would be learnt, and in 16 bits they destroy a model. The mean is kept by the optimiser, so that a resumed
+    run goes on with it.
+    """
+    kept = optimiser.param_groups[0]
+    kept["norm"] = torch.lerp(kept["norm"], norm, _NEWS) if "norm" in kept else norm.clone()
+    return torch.maximum(norm, kept["norm"]).clamp(min=_SMALLEST)
 
 
 def rate_factor(progress: float, warmup: float, beginnings: Sequence[float] = ()) -> float:

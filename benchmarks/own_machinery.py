@@ -4,7 +4,7 @@
 
 Tagging is the whole call, from text to entities, in 8 bits; each variant leaves out one change of the graph,
 and `onnxruntime` has onnxruntime's own quantisation instead of ours. Training is a step of the encoder with
-stock dropout and attention. Ratios are medians of those of all rounds; above 1, the change makes things faster.
+stock dropout and attention. Ratios are medians over all rounds; above 1, the change makes things faster.
 """
 
 from __future__ import annotations

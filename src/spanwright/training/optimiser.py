@@ -14,9 +14,9 @@ from spanwright.errors import SettingsError
 from spanwright.strict import Strict
 
 _SMALLEST = 1e-30
+"""A norm below it is 0, and nothing is divided by 0."""
 _NEWS = 0.02
 """What a step adds to the running mean of norms: it looks back some 50 steps."""
-"""A norm below it is 0, and nothing is divided by 0."""
 
 Beta = Annotated[float, Field(ge=0, lt=1)]
 

@@ -12,7 +12,7 @@ from running import Outcome, run
 
 import several
 from spanwright.comparing import SilentComparison, make_plan
-from spanwright.comparing.results import ATTRIBUTES, analyse
+from spanwright.comparing.outcomes import ATTRIBUTES, analyse
 from spanwright.comparing.runs import Run, perform, plan_runs
 from spanwright.errors import InputError
 from spanwright.formats.files import read, write
@@ -326,7 +326,7 @@ def test_a_comparison_counts_the_entities_of_the_target_alone(
     (planned,) = plan_runs(plan, tmp_path, SilentComparison())
     perform(planned, Silent())
     outcome = analyse(planned, heat_map_split="dev")
-    assert outcome.scores.micro.gold == _entities(TEST, "Alpha")
+    assert outcome.counts.sum(0)[0] == _entities(TEST, "Alpha")
     widths = [found.gold for (name, _), found in outcome.buckets.items() if name == ATTRIBUTES[0]]
     assert sum(widths) == _entities(DEV, "Alpha")
 

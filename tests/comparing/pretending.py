@@ -8,7 +8,8 @@ from pathlib import Path
 
 import making
 from spanwright.comparing import Plan, Results, Run, RunOutcome, make_plan
-from spanwright.comparing.results import analyse, summarise_runs
+from spanwright.comparing.outcomes import analyse
+from spanwright.comparing.results import summarise_runs
 from spanwright.comparing.runs import CorpusData
 from spanwright.formats.files import write
 from spanwright.settings import load_settings
@@ -55,7 +56,8 @@ def run(folder: Path, recipe: str, seed: int, answer: Answer) -> Run:
     ]
     (own / "timings.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in timings))
     settings = load_settings(recipe)
-    (own / "settings.json").write_text(json.dumps({"settings": settings.model_dump(mode="json")}))
+    record = {"settings": settings.model_dump(mode="json"), "corpora": CORPUS.digests}
+    (own / "settings.json").write_text(json.dumps(record))
     (own / "journal.jsonl").touch()
     return Run(CORPUS, recipe, seed, settings, own)
 

@@ -14,8 +14,8 @@ from pretending import TEST, Answer, cells_only, nothing, right
 from rich.console import Console
 
 from spanwright.cli.tables.recipe_scores import recipe_scores_table
+from spanwright.comparing.outcomes import analyse, heat_map_attributes
 from spanwright.comparing.result_texts import heat_map_csv, markdown, mistakes_csv
-from spanwright.comparing.results import analyse, heat_map_attributes
 from spanwright.comparing.runs import training_time
 from spanwright.errors import InputError
 from spanwright.evaluation import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -228,6 +229,48 @@ def test_another_base_and_another_split_for_the_heat_map_need_no_training(
     assert sum(gold.values()) == sum(len(d.entities) for d in making.documents(6, prefix="dev"))
 
 
+def test_lines_are_enough_to_go_on_and_to_make_all_pages_again(
+    corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
+) -> None:
+    _, *others = (compared / "runs.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "runs.jsonl").write_text("".join(others))
+    watched = Watched()
+    compare(plan(corpus, tiny_encoder), out=tmp_path, watcher=watched)
+    assert (watched.trained, watched.reused) == ([RUNS[0]], list(RUNS[1:]))
+    assert sorted(lines(tmp_path)) == sorted(lines(compared))
+    assert without_seconds(tmp_path / "results.json") == without_seconds(compared / "results.json")
+
+
+def without_seconds(results: Path) -> str:
+    return re.sub(r'"(seconds|words_per_second)": [\d.e-]+', "", results.read_text())
+
+
+def test_lines_of_runs_that_a_plan_no_longer_has_stay(
+    corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
+) -> None:
+    out = copied(compared, tmp_path)
+    all_lines = (out / "runs.jsonl").read_text()
+    compare(plan(corpus, tiny_encoder, seeds=1), out=out, watcher=Watched())
+    assert (out / "runs.jsonl").read_text() == all_lines
+
+
+def test_the_line_of_another_run_is_refused(
+    corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
+) -> None:
+    shutil.copy(compared / "runs.jsonl", tmp_path / "runs.jsonl")
+    with pytest.raises(InputError, match=r"runs\.jsonl: the run of plain on made, seed 1 is another one: .*"):
+        compare(plan(corpus, tiny_encoder, "training.epochs=3"), out=tmp_path)
+
+
+def test_a_line_that_is_none_is_named(
+    corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
+) -> None:
+    text = (compared / "runs.jsonl").read_text()
+    (tmp_path / "runs.jsonl").write_text(text[: text.index("\n") + 100])
+    with pytest.raises(InputError, match=r"runs\.jsonl:2: not the line of a run"):
+        compare(plan(corpus, tiny_encoder), out=tmp_path)
+
+
 def test_a_run_whose_last_file_is_torn_is_not_finished(
     corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
 ) -> None:
@@ -273,8 +316,8 @@ def test_a_run_with_other_settings_or_documents_is_refused_before_any_training(
         compare(plan(corpus, tiny_encoder, *changes, **values), out=compared)
     folder = compared / "runs" / "made" / "plain" / "seed-1"
     assert str(caught.value) == (
-        f"{folder}: the run there is another one: {reason}. Legal are the settings and documents that it was "
-        f"started with, another --out, or to remove the folder"
+        f"{folder}: the run there is another one: {reason}. Take the settings and documents that it was "
+        f"started with, another --out, or remove the folder"
     )
     assert modified(compared) == before
 

@@ -8,10 +8,17 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
+from spanwright.comparing.outcomes import (
+    RunOutcome,
+    analyse,
+    read_outcomes,
+    refuse_changed_outcome,
+    write_outcomes,
+)
 from spanwright.comparing.pictures import draw_heat_map, draw_plot, figure_class, plots_of
 from spanwright.comparing.plan import Plan, load_plan, make_plan
 from spanwright.comparing.result_texts import heat_map_csv, markdown, mistakes_csv
-from spanwright.comparing.results import Results, RunOutcome, analyse, summarise_runs
+from spanwright.comparing.results import Results, summarise_runs
 from spanwright.comparing.runs import Run, RunsWatcher, perform, plan_runs
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.io.locked_folders import locked_folder
@@ -52,7 +59,8 @@ def compare(
 
     A plan is a TOML file, or its values (see docs/compare.md).
     Called again with the same plan, it reuses finished runs and goes on with an interrupted one. A folder
-    whose run has other settings or documents is refused. With `only_finished` nothing is trained, and the
+    whose run has other settings or documents is refused. Runs whose outcome stands in `runs.jsonl` need no
+    folder. With `only_finished` nothing is trained, and the
     results are those of the runs that are finished.
     """
     if isinstance(plan, str | Path):
@@ -67,20 +75,22 @@ def compare(
 
 def _compared(plan: Plan, out: Path, only_finished: bool, watcher: ComparisonWatcher) -> Results:
     runs = plan_runs(plan, out, watcher)
+    known = read_outcomes(out)
+    for run in runs:
+        if run.key in known:
+            refuse_changed_outcome(run, known[run.key])
+    told = {key for key, outcome in known.items() if outcome.heat_map_split == plan.heat_map_split}
     if only_finished:
-        runs = [run for run in runs if run.finished]
-    outcomes: list[RunOutcome] = []
+        runs = [run for run in runs if run.key in told or run.finished]
     for number, run in enumerate(runs, start=1):
-        reused = run.finished
-        if reused:
-            perform(run, Silent())
-        else:
-            with watcher.training(run, number, len(runs)) as training:
+        reused = run.key in told or run.finished
+        if run.key not in told:
+            with nullcontext(Silent()) if reused else watcher.training(run, number, len(runs)) as training:
                 perform(run, training)
-        outcomes.append(analyse(run, plan.heat_map_split))
-        write_whole(out / "runs.jsonl", "".join(f"{json.dumps(each.to_dict())}\n" for each in outcomes))
-        watcher.finished(run, outcomes[-1], reused=reused)
-    results = summarise_runs(plan, outcomes)
+            known[run.key] = analyse(run, plan.heat_map_split)
+            write_outcomes(known.values(), out)
+        watcher.finished(run, known[run.key], reused=reused)
+    results = summarise_runs(plan, [known[run.key] for run in runs])
     save_results(results, plan, out)
     return results
 

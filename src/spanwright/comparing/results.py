@@ -1,80 +1,23 @@
-"""From the predictions of finished runs to the numbers of a comparison."""
+"""From the outcomes of runs to the numbers of a comparison."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from spanwright.comparing.outcomes import MEASURES, Measure, RunOutcome
 from spanwright.comparing.plan import Plan, ScoredSplit
-from spanwright.comparing.runs import Run, RunRecord, predictions, run_record, training_time
 from spanwright.errors import InputError
-from spanwright.evaluation import (
-    CriterionScores,
-    Difference,
-    Matches,
-    Mistakes,
-    Spread,
-    break_down,
-    compare_documents,
-    compare_runs,
-    find_mistakes,
-    over_seeds,
-    score,
-)
+from spanwright.evaluation import Difference, Spread, compare_runs, over_seeds
 from spanwright.evaluation.columns import Integers
 from spanwright.origin import commit, machine
 
-ATTRIBUTES = ("width", "text length", "label consistency", "entity density")
-"""The columns of Bundling Learning's heat maps (Table 6)."""
-NESTING = "nesting"
-"""One more column for corpora whose entities overlap (Figure 3 of DSpERT)."""
 SIGNIFICANT = 0.05
 """Below this p-value a difference gets a star."""
-Measure = Literal["precision", "recall", "f1"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RunOutcome:
-    """What came out of one run."""
-
-    corpus: str
-    recipe: str
-    seed: int
-    scores: CriterionScores
-    """Strict, on test."""
-    buckets: dict[tuple[str, str], Matches]
-    """Counts by attribute and bucket, on the split of the heat map."""
-    mistakes: dict[str, int]
-    """Counts by kind, on test."""
-    mistake_rates: dict[str, float]
-    """Shares of false positives and false negatives together."""
-    seconds: float
-    """Of training, without scoring."""
-    words_per_second: float
-    record: RunRecord
-
-    def measure(self, name: Measure) -> float:
-        """Micro precision, recall or F1 on test."""
-        return float(getattr(self.scores.micro, name))
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON; `counts` are gold, found, predicted and correct entities of each document."""
-        buckets: dict[str, dict[str, Any]] = {}
-        for (attribute, bucket), matches in self.buckets.items():
-            buckets.setdefault(attribute, {})[bucket] = asdict(matches)
-        measures: tuple[Measure, ...] = ("precision", "recall", "f1")
-        return {
-            **{"corpus": self.corpus, "recipe": self.recipe, "seed": self.seed},
-            **{name: self.measure(name) for name in measures},
-            **asdict(self.record),
-            **{"seconds": self.seconds, "words_per_second": self.words_per_second},
-            **{"mistakes": self.mistakes, "mistake_rates": self.mistake_rates, "buckets": buckets},
-            "counts": self.scores.per_document.tolist(),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +86,9 @@ class RecipeResult:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON."""
-        measures: tuple[Measure, ...] = ("precision", "recall", "f1")
         against = self.against_base
         return {
-            **{name: asdict(self.spread(name)) for name in measures},
+            **{name: asdict(self.spread(name)) for name in MEASURES},
             "f1_per_seed": {str(outcome.seed): outcome.measure("f1") for outcome in self.outcomes},
             "difference_to_base": against and against.difference,
             "margin": against and against.margin,
@@ -208,37 +150,6 @@ class Results:
         return origin | plan | {"significance_level": SIGNIFICANT, "corpora": corpora}
 
 
-def analyse(run: Run, heat_map_split: ScoredSplit) -> RunOutcome:
-    """Score the predictions of a finished run."""
-    comparison = compare_documents(run.corpus.split("test"), predictions(run, "test"))
-    for_map = comparison
-    if heat_map_split == "dev":
-        for_map = compare_documents(run.corpus.split("dev"), predictions(run, "dev"))
-    found = break_down(for_map, run.corpus.learnt).attributes
-    mistakes: Mistakes = find_mistakes(comparison)
-    return RunOutcome(
-        run.corpus.name,
-        run.recipe,
-        run.seed,
-        score(comparison),
-        {
-            (name, bucket): found[name][bucket]
-            for name in heat_map_attributes(found)
-            for bucket in found[name]
-        },
-        {str(kind): count for kind, count in mistakes.counts.items()},
-        mistakes.rates,
-        *training_time(run),
-        run_record(run),
-    )
-
-
-def heat_map_attributes(found: Mapping[str, Mapping[str, Matches]]) -> tuple[str, ...]:
-    """The attributes that a heat map has."""
-    overlapping = any(matches.gold for bucket, matches in found[NESTING].items() if bucket != "flat")
-    return (*ATTRIBUTES, NESTING) if overlapping else ATTRIBUTES
-
-
 def summarise_runs(plan: Plan, outcomes: Sequence[RunOutcome]) -> Results:
     """The results of a plan, from the outcomes of its runs."""
     corpora: list[CorpusResult] = []
@@ -271,4 +182,4 @@ def differ(outcomes: Sequence[RunOutcome], base: Sequence[RunOutcome]) -> Differ
 
 def _counts(outcomes: Sequence[RunOutcome]) -> Integers:
     """Counts of each document in each run, `(runs, documents, 4)`."""
-    return np.stack([outcome.scores.per_document for outcome in outcomes])
+    return np.stack([outcome.counts for outcome in outcomes])

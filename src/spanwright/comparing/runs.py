@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -35,8 +36,11 @@ from spanwright.training.selection import select
 from spanwright.training.setup import digest, new_model
 from spanwright.training.watcher import Watcher
 
+RunKey = tuple[str, str, int]
+"""Corpus, recipe and seed."""
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, eq=False)
 class CorpusData:
     """The documents of a corpus."""
 
@@ -54,6 +58,7 @@ class CorpusData:
         documents = self.dev if name == "dev" else self.test
         return list(of_corpora(documents, self.targets)) if self.targets else documents
 
+    @cached_property
     def digests(self) -> dict[str, str]:
         """What a training writes down of its data."""
         return {"train": digest(self.train), "dev": digest(self.dev), "test": digest(self.test)}
@@ -69,6 +74,11 @@ class Run:
     settings: Settings
     """Resolved, as a training writes them down."""
     folder: Path
+
+    @property
+    def key(self) -> RunKey:
+        """What tells it from the other runs of a comparison."""
+        return self.corpus.name, self.recipe, self.seed
 
     def __str__(self) -> str:
         return f"{self.recipe} on {self.corpus.name}, seed {self.seed}"
@@ -95,6 +105,10 @@ class RunRecord:
     commit: str | None
     versions: dict[str, str]
     threads: int | None
+    corpora: dict[str, str]
+    """Digests of the documents of train, dev and test."""
+    settings: dict[str, Any]
+    """All of them, as the training resolved them."""
 
 
 class RunsWatcher(Protocol):
@@ -120,7 +134,7 @@ def plan_runs(plan: Plan, out: Path, watcher: RunsWatcher) -> list[Run]:
             for recipe in plan.recipes:
                 folder = out / "runs" / name / folder_name(recipe) / f"seed-{seed}"
                 runs.append(Run(corpus, recipe, seed, _with_seed(settings[recipe], seed), folder))
-        _refuse_changed([run for run in runs if run.corpus is corpus])
+    _refuse_changed(runs)
     return runs
 
 
@@ -171,7 +185,15 @@ def run_record(run: Run) -> RunRecord:
     shipped = load_settings(run.recipe).model_dump(mode="json")
     changed = {".".join(each.place): each.new for each in find_differences(shipped, record["settings"])}
     curve = [line["dev"]["micro"]["f1"] for line in read_journal(run.folder) if line["event"] == "epoch"]
-    return RunRecord(changed, curve, record.get("commit"), record.get("versions", {}), record.get("threads"))
+    return RunRecord(
+        changed=changed,
+        dev_f1=curve,
+        commit=record.get("commit"),
+        versions=record.get("versions", {}),
+        threads=record.get("threads"),
+        corpora=record["corpora"],
+        settings=record["settings"],
+    )
 
 
 def _read_corpus(name: str, plan: CorpusPlan, watcher: RunsWatcher) -> CorpusData:
@@ -218,22 +240,22 @@ def _with_seed(settings: Settings, seed: int) -> Settings:
 
 
 def _refuse_changed(runs: Sequence[Run]) -> None:
-    """Refuse folders that hold a run with other settings or other data; all runs are of one corpus."""
-    begun = [run for run in runs if has_run(run.folder)]
-    digests = begun[0].corpus.digests() if begun else {}
-    for run in begun:
-        if reasons := _changes(run, digests):
+    """Refuse folders that hold a run with other settings or other data."""
+    for run in runs:
+        if not has_run(run.folder):
+            continue
+        there = read_record(run.folder)
+        if reasons := difference_to(run, there["settings"], there["corpora"]):
             raise InputError(
-                f"{run.folder}: the run there is another one: {'; '.join(reasons)}. Legal are the settings "
-                f"and documents that it was started with, another --out, or to remove the folder"
+                f"{run.folder}: the run there is another one: {'; '.join(reasons)}. Take the settings and "
+                f"documents that it was started with, another --out, or remove the folder"
             )
 
 
-def _changes(run: Run, digests: Mapping[str, str]) -> list[str]:
-    """What distinguishes a run from the one in its folder."""
-    there = read_record(run.folder)
-    settings = find_differences(there["settings"], run.settings.model_dump(mode="json"))
+def difference_to(run: Run, settings: Mapping[str, Any], corpora: Mapping[str, str]) -> list[str]:
+    """What distinguishes a run from one with these settings and digests of documents."""
+    changed = find_differences(settings, run.settings.model_dump(mode="json"))
     return [
-        *sorted(f"{'.'.join(each.place)} was {each.old!r} and is {each.new!r}" for each in settings),
-        *(f"the {split} documents have changed" for split in changed_names(there["corpora"], digests)),
+        *sorted(f"{'.'.join(each.place)} was {each.old!r} and is {each.new!r}" for each in changed),
+        *(f"the {split} documents have changed" for split in changed_names(corpora, run.corpus.digests)),
     ]

@@ -33,7 +33,13 @@ from spanwright.training.optimiser import limit_gradients, make_optimiser, rate_
 from spanwright.training.processes import BatchPart, Processes, check_same, joined_processes, parts_of
 from spanwright.training.pruning import pruning_report
 from spanwright.training.run_folder import check_folder, open_folder
-from spanwright.training.runtime import check_bf16, flushed_denormals, seed_draws, transformers_in_bf16
+from spanwright.training.runtime import (
+    check_bf16,
+    flushed_denormals,
+    kept_memory,
+    seed_draws,
+    transformers_in_bf16,
+)
 from spanwright.training.setup import Documents, Setup, provenance, set_up, warn_of_few_steps
 from spanwright.training.thresholds import set_tuned_thresholds
 from spanwright.training.watcher import Silent, Watcher
@@ -77,7 +83,7 @@ def train(
     sources = {"train": train, "dev": dev, "test": test}
     documents = {name: documents_of(source, warnings) for name, source in sources.items()}
     folder = Path(out)
-    with joined_processes() as processes, flushed_denormals(), ExitStack() as held:
+    with joined_processes() as processes, flushed_denormals(), kept_memory(), ExitStack() as held:
         processes.from_first(lambda: check_folder(folder, resume))
         processes.from_first(lambda: held.enter_context(locked_folder(folder)))
         setup = set_up(settings, documents["train"], documents["dev"], documents["test"])

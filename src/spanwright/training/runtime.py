@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections.abc import Iterator
@@ -21,6 +22,10 @@ from spanwright.parts.spans.scorers.type_vectors import TextReader
 _TRANSFORMERS = (Encoder, SpanTransformer, TextReader)
 """The parts that are made of Transformer blocks: nearly all that a training computes."""
 
+_MALLOC = ((-4, 0, 1 << 16), (-1, 2**31 - 1, 128 << 10), (-2, 64 << 20, 0))
+"""M_MMAP_MAX, M_TRIM_THRESHOLD and M_TOP_PAD of malloc.h, while a run works and usually: nothing stands apart
+from the heap, which never shrinks and grows by 64 MB."""
+
 
 @contextmanager
 def flushed_denormals() -> Iterator[None]:
@@ -35,6 +40,27 @@ def flushed_denormals() -> Iterator[None]:
         yield
     finally:
         torch.set_flush_denormal(already)
+
+
+@contextmanager
+def kept_memory() -> Iterator[None]:
+    """Let the C library keep the memory that a step frees for the next, instead of giving it back.
+
+    Gradients of embeddings are so large that every step would ask the system for new pages: measured with
+    MiniLM, this takes a twentieth of the time of `plain` and a sixth of that of `binder`. glibc only.
+    """
+    library = ctypes.CDLL(None) if sys.platform == "linux" else None
+    if library is None or not hasattr(library, "mallopt"):
+        yield
+        return
+    for option, value, _ in _MALLOC:
+        library.mallopt(option, value)
+    try:
+        yield
+    finally:
+        for option, _, usual in _MALLOC:
+            library.mallopt(option, usual)
+        library.malloc_trim(0)
 
 
 def seed_draws(draw: tuple[int, ...]) -> None:

@@ -12,7 +12,7 @@ from running import Outcome, run
 
 import several
 from spanwright.comparing import SilentComparison, make_plan
-from spanwright.comparing.outcomes import ATTRIBUTES, analyse
+from spanwright.comparing.outcomes import analyse
 from spanwright.comparing.runs import Run, perform, plan_runs
 from spanwright.errors import InputError
 from spanwright.formats.files import read, write
@@ -327,7 +327,7 @@ def test_a_comparison_counts_the_entities_of_the_target_alone(
     perform(planned, Silent())
     outcome = analyse(planned, heat_map_split="dev")
     assert outcome.counts.sum(0)[0] == _entities(TEST, "Alpha")
-    widths = [found.gold for (name, _), found in outcome.buckets.items() if name == ATTRIBUTES[0]]
+    widths = [found.gold for (name, _), found in outcome.buckets.items() if name == "width"]
     assert sum(widths) == _entities(DEV, "Alpha")
 
 

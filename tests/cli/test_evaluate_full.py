@@ -196,7 +196,7 @@ def test_the_buckets_of_every_breakdown_add_up_to_the_whole(corpus: Path) -> Non
         corpus / "gold.jsonl", corpus / "good.pubtator", "--breakdowns", "--train", corpus / "train.jsonl"
     )
     attributes = found["breakdowns"]["attributes"]
-    assert len(attributes) == 8
+    assert len(attributes) == 9
     micro = found["micro"]
     whole = {
         "gold": micro["true_positives"] + micro["false_negatives"],

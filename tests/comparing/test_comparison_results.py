@@ -14,8 +14,9 @@ from pretending import TEST, Answer, cells_only, nothing, right
 from rich.console import Console
 
 from spanwright.cli.tables.recipe_scores import recipe_scores_table
-from spanwright.comparing.outcomes import analyse, heat_map_attributes
+from spanwright.comparing.outcomes import analyse
 from spanwright.comparing.result_texts import heat_map_csv, markdown, mistakes_csv
+from spanwright.comparing.results import heat_map_buckets
 from spanwright.comparing.runs import training_time
 from spanwright.errors import InputError
 from spanwright.evaluation import (
@@ -201,8 +202,9 @@ def test_a_heat_map_has_nesting_as_well_where_gold_entities_overlap() -> None:
     flat = [Document("1", "one two three", (Entity(0, 3, "A"), Entity(4, 7, "A")))]
     nested = [Document("1", "one two three", (Entity(0, 7, "A"), Entity(4, 7, "A")))]
     for gold, more in ((flat, ()), (nested, ("nesting",))):
-        found = break_down(compare_documents(gold, nested)).attributes
-        assert heat_map_attributes(found)[4:] == more
+        found = break_down(compare_documents(gold, nested), gold).attributes
+        buckets = {(name, bucket): own[bucket] for name, own in found.items() for bucket in own}
+        assert tuple(dict.fromkeys(name for name, _ in heat_map_buckets(buckets)))[4:] == more
 
 
 def test_mistakes_are_means_over_seeds(tmp_path: Path) -> None:

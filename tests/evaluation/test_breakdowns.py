@@ -49,7 +49,7 @@ def test_the_buckets_of_every_attribute_add_up_to_the_whole(sides: Sides, traini
     comparison = compare_documents(*sides)
     whole = score(comparison, "strict").micro
     attributes = break_down(comparison, training[0]).attributes
-    assert len(attributes) == 8
+    assert len(attributes) == 9
     for found in attributes.values():
         assert sum(found.values(), Matches()) == whole
 
@@ -92,7 +92,16 @@ def test_the_upper_limit_of_a_density_belongs_to_its_bucket(words: int, bucket: 
     }
 
 
-def test_nesting_is_judged_within_the_own_side_and_document() -> None:
+def test_widths_to_ten_have_a_bucket_each() -> None:
+    entities = tuple(Entity(0, 2 * words - 1, "A") for words in (1, 9, 10, 12))
+    assert buckets("width to 10", [Document("1", "x " * 12, entities)]) == {
+        "1": (1, 1),
+        "9": (1, 1),
+        "10+": (2, 2),
+    }
+
+
+def test_nesting_is_judged_relative_to_gold() -> None:
     text = "x" * 20
     outer, middle, inner, alone = (
         Entity(0, 9, "A"),
@@ -101,12 +110,13 @@ def test_nesting_is_judged_within_the_own_side_and_document() -> None:
         Entity(8, 12, "A"),
     )
     gold = [Document("1", text, (outer, middle, inner, alone)), Document("2", text, (inner,))]
-    predicted = [Document("1", text, (inner, alone)), Document("2", text, (inner, outer))]
+    # In the first document one is between gold entities; in the second, gold has nothing nested.
+    predicted = [Document("1", text, (Entity(3, 9, "A"), alone)), Document("2", text, (inner, outer))]
     assert buckets("nesting", gold, predicted) == {
-        "flat": (2, 2),
-        "nested": (1, 1),
-        "covering": (1, 1),
-        "both": (1, 0),
+        "flat": (2, 3),
+        "nested": (1, 0),
+        "covering": (1, 0),
+        "both": (1, 1),
     }
 
 
@@ -115,24 +125,29 @@ def test_two_types_on_one_span_are_flat() -> None:
     assert buckets("nesting", [gold]) == {"flat": (2, 2)}
 
 
-def naive_nesting(entity: Entity, others: tuple[Entity, ...]) -> str:
-    def inside(small: Entity, large: Entity) -> bool:
-        bounds = (large.start, large.end)
-        return large.start <= small.start and small.end <= large.end and bounds != (small.start, small.end)
+def inside(small: Entity, large: Entity) -> bool:
+    bounds = (large.start, large.end)
+    return large.start <= small.start and small.end <= large.end and bounds != (small.start, small.end)
 
-    nested = any(inside(entity, other) for other in others)
-    covering = any(inside(other, entity) for other in others)
+
+def naive_nesting(entity: Entity, gold: tuple[Entity, ...]) -> str:
+    outer = [each for each in gold if any(inside(other, each) for other in gold)]
+    inner = [each for each in gold if any(inside(each, other) for other in gold)]
+    nested = any(inside(entity, other) for other in outer)
+    covering = any(inside(other, entity) for other in inner)
     return "both" if nested and covering else "nested" if nested else "covering" if covering else "flat"
 
 
 @given(two_sides())
 def test_nesting_equals_a_loop_over_all_pairs(sides: Sides) -> None:
-    found = break_down(compare_documents(*sides)).attributes["nesting"]
+    comparison = compare_documents(*sides)
+    found = break_down(comparison).attributes["nesting"]
+    gold = {one.id: one.entities for one in sides[0]}
     for side, name in zip(sides, ("gold", "predicted"), strict=True):
         expected = dict.fromkeys(found, 0)
         for one in side:
             for entity in {entity.key: entity for entity in one.entities}.values():
-                expected[naive_nesting(entity, one.entities)] += 1
+                expected[naive_nesting(entity, gold.get(one.id, ()))] += 1
         assert {bucket: getattr(matches, name) for bucket, matches in found.items()} == expected
 
 
@@ -271,7 +286,9 @@ def test_label_consistency_equals_a_loop_over_the_training_text() -> None:
 
 def test_attributes_that_need_training_are_left_out_with_a_note() -> None:
     found = break_down(compare_documents([mentions("a b", "a")], []))
-    assert list(found.attributes) == ["width", "text length", "entity density", "nesting", "position"]
+    assert list(found.attributes) == [
+        *("width", "width to 10", "text length", "entity density", "nesting", "position")
+    ]
     assert found.notes == (
         "left out for want of training documents: label consistency, mention, out-of-vocabulary density",
     )

@@ -50,7 +50,7 @@ def test_breakdowns_are_those_of_evaluation_with_and_without_training_documents(
 
 def test_the_buckets_of_every_attribute_add_up_to_all_entities() -> None:
     system = gather(GOLD, [System(name="first", documents=FIRST)], training=TRAINING).systems[0]
-    assert len(system.breakdowns.attributes) == 8
+    assert len(system.breakdowns.attributes) == 9
     for buckets in system.breakdowns.attributes.values():
         assert sum(found.gold for found in buckets.values()) == system.scores.micro.gold
         assert sum(found.predicted for found in buckets.values()) == system.scores.micro.predicted

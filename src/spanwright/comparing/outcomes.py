@@ -29,12 +29,10 @@ from spanwright.evaluation import Matches, Mistakes, break_down, compare_documen
 from spanwright.evaluation.columns import Integers
 from spanwright.formats.io.whole_files import write_whole
 
-ATTRIBUTES = ("width", "text length", "label consistency", "entity density")
-"""The columns of Bundling Learning's heat maps (Table 6)."""
-NESTING = "nesting"
-"""One more column for corpora whose entities overlap (Figure 3 of DSpERT)."""
 FILE = "runs.jsonl"
 Measure = Literal["precision", "recall", "f1"]
+Buckets = dict[tuple[str, str], Matches]
+"""Counts by attribute and bucket."""
 MEASURES: tuple[Measure, ...] = ("precision", "recall", "f1")
 
 
@@ -49,7 +47,7 @@ class RunOutcome:
     """Gold, found, predicted and correct entities of each test document: `(documents, 4)`; strict."""
     types: dict[str, Matches]
     """The same of each type."""
-    buckets: dict[tuple[str, str], Matches]
+    buckets: Buckets
     """Counts by attribute and bucket, on the split of the heat map."""
     heat_map_split: ScoredSplit
     mistakes: dict[str, int]
@@ -121,11 +119,7 @@ def analyse(run: Run, heat_map_split: ScoredSplit) -> RunOutcome:
         seed=run.seed,
         counts=scores.per_document,
         types=scores.per_type,
-        buckets={
-            (name, bucket): found[name][bucket]
-            for name in heat_map_attributes(found)
-            for bucket in found[name]
-        },
+        buckets={(name, bucket): matches for name, own in found.items() for bucket, matches in own.items()},
         heat_map_split=heat_map_split,
         mistakes={str(kind): count for kind, count in mistakes.counts.items()},
         mistake_rates=mistakes.rates,
@@ -133,12 +127,6 @@ def analyse(run: Run, heat_map_split: ScoredSplit) -> RunOutcome:
         words_per_second=words_per_second,
         record=run_record(run),
     )
-
-
-def heat_map_attributes(found: Mapping[str, Mapping[str, Matches]]) -> tuple[str, ...]:
-    """The attributes that a heat map has."""
-    overlapping = any(matches.gold for bucket, matches in found[NESTING].items() if bucket != "flat")
-    return (*ATTRIBUTES, NESTING) if overlapping else ATTRIBUTES
 
 
 def write_outcomes(outcomes: Iterable[RunOutcome], out: Path) -> None:

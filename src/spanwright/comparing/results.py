@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from spanwright.comparing.outcomes import MEASURES, Measure, RunOutcome
+from spanwright.comparing.outcomes import MEASURES, Buckets, Measure, RunOutcome
 from spanwright.comparing.plan import Plan, ScoredSplit
 from spanwright.errors import InputError
 from spanwright.evaluation import Difference, Spread, compare_runs, over_seeds
 from spanwright.evaluation.columns import Integers
 from spanwright.origin import commit, machine
 
+ATTRIBUTES = ("width", "text length", "label consistency", "entity density")
+"""The columns of Bundling Learning's heat maps (Table 6)."""
+NESTING = "nesting"
+"""One more column for corpora whose entities overlap (Figure 3 of DSpERT)."""
 SIGNIFICANT = 0.05
 """Below this p-value a difference gets a star."""
 
@@ -120,8 +124,15 @@ class CorpusResult:
         return [
             Cell(result.recipe, *place, matches.gold, result.bucket_f1(place), base.bucket_f1(place))
             for result in self.recipes
-            for place, matches in base.outcomes[0].buckets.items()
+            for place, matches in heat_map_buckets(base.outcomes[0].buckets).items()
         ]
+
+
+def heat_map_buckets(buckets: Buckets) -> Buckets:
+    """The buckets that a heat map has, attribute by attribute."""
+    overlapping = any(buckets[place].gold for place in buckets if place[0] == NESTING and place[1] != "flat")
+    names = (*ATTRIBUTES, NESTING) if overlapping else ATTRIBUTES
+    return {place: matches for name in names for place, matches in buckets.items() if place[0] == name}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,10 +5,11 @@ each by its own attribute; so a bucket's found and correct entities may differ, 
 buckets of an attribute add up to those of all entities. The unit of text is the sentence that an entity
 begins in: that of the corpus, else one found by rule. Attributes and their limits:
 
-- width: words that the entity touches.
+- width: words that the entity touches; width to 10: the same in more buckets (DSpERT, Figure 2).
 - text length: words of the sentence.
 - entity density: gold entities that begin in the sentence / its words.
-- nesting: nested in another entity of its own side, covering one, both, or flat.
+- nesting, relative to gold for both sides (DSpERT, section 4.5): inside a gold entity that covers others,
+  around a gold entity that is nested in others, both, or neither.
 - position: the third of the document that the entity begins in.
 - label consistency, mention: see `spanwright.evaluation.familiarity`.
 - out-of-vocabulary density: words of the sentence that no training document has / its words.
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from spanwright.evaluation.columns import Columns, Comparison, Floats, Integers
 from spanwright.evaluation.criteria import Matches
@@ -51,6 +53,7 @@ class _Scale:
 
 
 _WIDTH = _Scale(("1", "2", "3-4", "5+"), (1, 2, 4))
+_WIDTH_TO_TEN = _Scale((*map(str, range(1, 10)), "10+"), tuple(range(1, 10)))
 _LENGTH = _Scale(("1-7", "8-16", "17-31", "32+"), (7, 16, 31))
 _DENSITY = _Scale(("0-0.01", "0.01-0.025", "0.025-0.05", "0.05+"), (0.01, 0.025, 0.05))
 _CONSISTENCY = _Scale(("0-0.1", "0.1-0.5", "0.5-0.9", "0.9-1"), (0.1, 0.5, 0.9))
@@ -104,11 +107,13 @@ def _by_itself(comparison: Comparison, text: RunningText) -> dict[str, _Placed]:
     sentences = [text.sentence(side.start) for side in sides]
     lengths = _sentence_lengths(text)
     density = _ratio(np.bincount(sentences[0], minlength=len(lengths)), lengths)
+    widths = [_widths(side, text) for side in sides]
     return {
-        "width": _WIDTH.place(_widths(side, text) for side in sides),
+        "width": _WIDTH.place(widths),
+        "width to 10": _WIDTH_TO_TEN.place(widths),
         "text length": _LENGTH.place(lengths[at] for at in sentences),
         "entity density": _DENSITY.place(density[at] for at in sentences),
-        "nesting": (_NESTING, [_nesting(side) for side in sides]),
+        "nesting": (_NESTING, [_nesting(_bounds(side), _bounds(comparison.gold)) for side in sides]),
         "position": (_THIRDS, [_third(side, comparison) for side in sides]),
     }
 
@@ -149,19 +154,38 @@ def _widths(side: Columns, text: RunningText) -> Integers:
     return np.bincount(ranges.owner, touched, len(side.entities)).astype(np.int64)
 
 
-def _nesting(side: Columns) -> Integers:
-    """The position in `_NESTING` of each entity among those of its side, by outer bounds: `(entities,)`."""
-    if not len(side.entities):
-        return np.zeros(0, np.int64)
-    # Wider spans come first where starts agree, so a span is nested if one before it ends as late,
-    # and covers if one after it ends as early. Entities with the same bounds are neither.
-    size = int(side.end.max()) + 1
-    bounds, position = np.unique(side.start * size + (size - 1 - side.end), return_inverse=True)
-    end = size - 1 - bounds % size
-    nested, covering = np.zeros(len(end), np.int64), np.zeros(len(end), np.int64)
-    nested[1:] = np.maximum.accumulate(end)[:-1] >= end[1:]
-    covering[:-1] = np.minimum.accumulate(end[::-1])[::-1][1:] <= end[:-1]
-    return (nested + 2 * covering)[position]
+def _bounds(side: Columns) -> Integers:
+    """Where each entity begins and ends, `(entities, 2)`."""
+    return np.column_stack([side.start, side.end])
+
+
+def _nesting(spans: Integers, gold: Integers) -> Integers:
+    """The position in `_NESTING` of each span: `(spans,)`."""
+    covering, nested = gold[_cover(gold, gold)], gold[_lie_in(gold, gold)]
+    return _lie_in(spans, covering) + 2 * _cover(spans, nested)
+
+
+def _lie_in(spans: Integers, others: Integers) -> npt.NDArray[np.bool_]:
+    """Whether each span lies in another one of other bounds: `(spans,)`."""
+    # Of those that stand before it in order, one reaches as far.
+    others = others[np.argsort(_order(others))]
+    furthest = np.concatenate([[-1], np.maximum.accumulate(others[:, 1])])
+    return furthest[np.searchsorted(_order(others), _order(spans), side="left")] >= spans[:, 1]
+
+
+def _cover(spans: Integers, others: Integers) -> npt.NDArray[np.bool_]:
+    """Whether each span covers another one of other bounds: `(spans,)`."""
+    # Of those that stand after it in order, one ends as early.
+    others = others[np.argsort(_order(others))]
+    never = np.iinfo(np.int64).max
+    nearest = np.concatenate([np.minimum.accumulate(others[::-1, 1])[::-1], [never]])
+    return nearest[np.searchsorted(_order(others), _order(spans), side="right")] <= spans[:, 1]
+
+
+def _order(spans: Integers) -> Integers:
+    """Numbers by which spans stand in the order of their starts, and of these the longest first."""
+    ordered: Integers = (spans[:, 0] << 32) - spans[:, 1]
+    return ordered
 
 
 def _third(side: Columns, comparison: Comparison) -> Integers:

@@ -57,7 +57,7 @@ RULES = {
     "formats": rule("text errors", later_packages=True),
     "corpora": rule("text errors formats toml_text", later_packages=True),
     "descriptions": rule("errors"),
-    "batches": rule("text labels errors", "numpy torch tokenizers"),
+    "batches": rule("text labels errors", "numpy tokenizers"),
     "parts": rule("batches errors schedules strict", "torch pydantic numpy"),
     "parts/encoder/backbone.py": rule("batches errors", "torch", later_packages=True),
     "parts/encoder/conversions.py": rule("errors", "torch safetensors", later_packages=True),

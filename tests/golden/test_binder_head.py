@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from golden.golden_arrays import Arrays, assert_near, load_arrays, load_linear
-from spanwright.batches.batch import Batch, Golds, Mentions, Spans
+from spanwright.parts.batch import Batch, Golds, Mentions, Spans
 from spanwright.parts.decoding import Decoding, decode
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.predictions import Predictions

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from batching import batch_of
 from golden.golden_arrays import Arrays, assert_near, load_arrays, load_layers, load_linear, numbered
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.beside.conditional import Cvae, CvaeSettings
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.representations.composed import Composed, ComposedSettings

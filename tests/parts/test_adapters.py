@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 import making
 import tiny
+from batching import as_taken
 from spanwright import artifact, train
 from spanwright.batches.collate import collate
 from spanwright.batches.pieces import PieceEncoder
@@ -122,7 +123,7 @@ def losses(model: artifact.TrainedModel) -> dict[str, Tensor]:
     document = prepare(DEV[0], model.pieces, model.plan)
     windows = windows_of(document, 0, model.plan, model.pieces.special_count)
     golds, limit = [gold_words(document, model.labels).rows], model.plan.width_limit
-    batch = collate(windows, [document], model.pieces, width_limit=limit, golds=golds)
+    batch = as_taken(collate(windows, [document], model.pieces, width_limit=limit, golds=golds))
     return model.network.losses(batch, model.network.terms)
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Batch, Golds, Mentions, Spans
+from spanwright.parts.batch import Batch, Golds, Mentions, Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.composed import Composed, ComposedSettings

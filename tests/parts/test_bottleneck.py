@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.distributions import Normal, kl_divergence
 
 from batching import batch_of, every_span, spans_of
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from batching import every_span, spans_of
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.representations.composed import OF_WORDS, Composed, ComposedSettings, Ingredient
 from spanwright.parts.spans.representations.vectors import SpanVectors

@@ -11,9 +11,9 @@ from torch import nn
 
 import tiny
 from batching import batch_of
-from spanwright.batches.batch import Batch
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.labels import LabelSpace
+from spanwright.parts.batch import Batch
 from spanwright.parts.build import build
 from spanwright.parts.encoder.encoder import Encoder, PiecePooling
 from spanwright.parts.model import SpanModel

@@ -10,9 +10,10 @@ from torch import Tensor, nn
 
 import making
 import tiny
+from batching import as_taken
 from spanwright.analysis.spans import collect_spans, templates
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
@@ -39,7 +40,7 @@ def scored(model: TrainedModel) -> Iterator[tuple[Scorer, object, Batch]]:
     assert head is not None
     tagger = Tagger(model)
     with torch.inference_mode():
-        for batch in tagger.batches(tagger.prepare(DOCUMENTS)):
+        for batch in map(as_taken, tagger.batches(tagger.prepare(DOCUMENTS))):
             yield head.scorer, head(model.network.encoder(batch), batch), batch
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from batching import batch_of
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from batching import batch_of, every_span
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.spans.pruning import Pruner, PruningSettings
 from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, BiEncoderSettings, Compared, Comparisons
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings

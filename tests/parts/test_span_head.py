@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from batching import batch_of, every_span
-from spanwright.batches.batch import Batch, Mentions
+from spanwright.parts.batch import Batch, Mentions
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.model import SpanHead
 from spanwright.parts.spans.predictions import Predictions

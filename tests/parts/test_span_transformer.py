@@ -18,8 +18,8 @@ from transformers import BertConfig, ElectraConfig, MPNetConfig, PreTrainedConfi
 import tiny
 from batching import batch_of, every_span, spans_of
 from spanwright import artifact
-from spanwright.batches.batch import Spans
 from spanwright.errors import SettingsError
+from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.backbone import from_config
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.representations.blocks import checked_depth

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from batching import every_span, spans_of
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.representations.composed import Composed, ComposedSettings
 from spanwright.parts.spans.representations.vectors import SpanVectors

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 import batching
-from spanwright.batches.batch import Batch, Mentions
+from spanwright.parts.batch import Batch, Mentions
 from spanwright.parts.beside.tagger import TaggerSettings, WordTagger, entity_ends, legal_moves, painted
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.predictions import Predictions

@@ -17,8 +17,8 @@ from torch import Tensor
 
 import several
 import tiny
+from batching import as_taken
 from spanwright import artifact
-from spanwright.batches.batch import Batch
 from spanwright.batches.order import training_order
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import window_lengths
@@ -26,6 +26,7 @@ from spanwright.errors import InputError, SettingsError
 from spanwright.evaluation import Scores
 from spanwright.evaluation.scores import Counts
 from spanwright.labels import LabelSpace
+from spanwright.parts.batch import Batch, window_of_word
 from spanwright.parts.beside.conditional import shared_rows
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import longest_input
@@ -125,7 +126,7 @@ def test_each_corpus_has_types_of_its_own_and_the_map_says_what_they_share(setup
 def test_gold_types_are_those_of_the_corpus_of_a_document(setup: Setup) -> None:
     own = {0: {0, 1}, 1: {2}, 2: {3, 4}}
     for corpus, types in own.items():
-        batch = setup.batch(of_corpus(setup, corpus, 20), (1, 0, 0))
+        batch = as_taken(setup.batch(of_corpus(setup, corpus, 20), (1, 0, 0)))
         assert batch.corpus.unique().tolist() == [corpus]
         assert set(batch.golds.type.tolist()) == set(batch.mentions.type.tolist()) == types
 
@@ -169,7 +170,7 @@ def test_fixed_conditions_stay_as_they_begin(tiny_encoder: str, label_map: str, 
 def test_a_batch_teaches_the_classes_conditions_and_the_token_of_its_corpus_alone(
     setup: Setup, corpus: int
 ) -> None:
-    learn(setup, setup.batch(of_corpus(setup, corpus, 20), (1, 0, 0)))
+    learn(setup, as_taken(setup.batch(of_corpus(setup, corpus, 20), (1, 0, 0))))
     found = gradients(setup.model.network)
     own = [(0, 1, 2), (3, 4), (5, 6, 7)][corpus]
     for name in (CONDITION, "spans.scorer.layers.0.weight", "spans.scorer.layers.0.bias"):
@@ -257,11 +258,11 @@ def states(setup: Setup, batch: Batch) -> Tensor:
 
 
 def test_the_token_of_a_corpus_changes_the_states_of_all_words(setup: Setup) -> None:
-    batch = setup.batch(range(4), (1, 0, 0))
+    batch = as_taken(setup.batch(range(4), (1, 0, 0)))
     own, other = (states(setup, replace(batch, corpus=torch.full((4,), n))) for n in (0, 1))
     assert (own != other).any(dim=1).all()
     mixed = states(setup, replace(batch, corpus=torch.tensor([0, 1, 1, 0])))
-    first = batch.window_of_word
+    first = window_of_word(batch)
     torch.testing.assert_close(mixed[first == 0], own[first == 0])
     torch.testing.assert_close(mixed[first == 1], other[first == 1])
 
@@ -333,7 +334,7 @@ def test_gradients_of_a_group_of_corpora_are_those_of_one_large_mixed_batch(
     setup.model.network.load_state_dict(recorder.fresh)
     windows = len(setup.train.windows)
     assert sorted(portion.count for portion in setup.portions) == [2, 3, windows - 5]
-    loss = learn(setup, setup.batch(range(windows), (1, 0, 0)), {"spans": 1.0})
+    loss = learn(setup, as_taken(setup.batch(range(windows), (1, 0, 0))), {"spans": 1.0})
     assert recorder.losses[0] == pytest.approx(float(loss), rel=1e-5)
     expected = gradients(setup.model.network)
     assert expected.keys() == found[0].keys()

@@ -114,7 +114,6 @@ def _span_head(
         representation=representation,
         scorer=_scorer(settings, representation.size, encoder, labels, pieces),
         pruner=Pruner(pruning, state_width=encoder.width, width_limit=limit) if pruning else None,
-        near=settings.near,
         conditioned=_conditioned(settings, representation.size, labels),
     )
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal
 import torch
 from torch import Tensor
 
-from spanwright.batches.batch import Batch, Spans
+from spanwright.parts.batch import Batch, Spans
 from spanwright.parts.beside.conditional import Conditioned
 from spanwright.parts.beside.tagger import TAGS, WordTagger
 from spanwright.parts.beside.writer.auto_encoders import SpanVae
@@ -36,15 +36,12 @@ class SpanHead(Part, Generic[Scores]):
         representation: Representation,
         scorer: Scorer[Scores],
         pruner: Pruner | None = None,
-        near: int = 0,
         conditioned: Conditioned | None = None,
     ) -> None:
         super().__init__()
         self.representation = representation
         self.scorer = scorer
         self.pruner = pruner
-        self.near = near
-        """How far from an entity spans have a part of its target, and are not pruned in training."""
         self.conditioned = conditioned
 
     @property
@@ -63,7 +60,7 @@ class SpanHead(Part, Generic[Scores]):
         if self.pruner is not None:
             logits = self.pruner(states, batch.spans)
             losses[PRUNING] = self.pruner.loss(logits, batch)
-            batch = self.pruner.pruned(logits, batch, near=self.near)
+            batch = self.pruner.pruned(logits, batch)
         vectors = self.representation(states, batch.spans)
         if vectors.divergence is not None:
             losses[COMPRESSION] = vectors.divergence.sum() / max(1, len(vectors.divergence))
@@ -76,9 +73,7 @@ class SpanHead(Part, Generic[Scores]):
 
     def unconditioned(self) -> SpanHead[Scores]:
         """This head, with the same weights, without a conditional auto-encoder."""
-        return SpanHead(
-            representation=self.representation, scorer=self.scorer, pruner=self.pruner, near=self.near
-        )
+        return SpanHead(representation=self.representation, scorer=self.scorer, pruner=self.pruner)
 
     def predict(self, states: WordStates, batch: Batch) -> Predictions:
         """The candidate spans taken for entities."""

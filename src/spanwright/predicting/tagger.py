@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import overload
 
@@ -10,7 +11,7 @@ import numpy as np
 import torch
 
 from spanwright import artifact
-from spanwright.batches.batch import Batch
+from spanwright.batches.batch import Array, Batch
 from spanwright.batches.collate import collate
 from spanwright.batches.order import with_least_work
 from spanwright.batches.pieces import Integers
@@ -18,6 +19,7 @@ from spanwright.batches.prepare import PreparedDocument, prepare, window_lengths
 from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
+from spanwright.parts.batch import to_tensors
 from spanwright.parts.decoding import decode
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.predicting.onnx.files import Runtime, check_runtime
@@ -122,7 +124,8 @@ class Tagger:
         prepared = self.prepare(documents)
         network = self.model.network
         found = [
-            self.placed(network.predict(batch.to(network.device)), batch) for batch in self.batches(prepared)
+            self.placed(network.predict(to_tensors(batch, network.device)), batch)
+            for batch in self.batches(prepared)
         ]
         return _with_entities(prepared, found, self.model, self._names, lowest)
 
@@ -140,7 +143,7 @@ class Tagger:
 
     def batches(
         self, prepared: Sequence[PreparedDocument], golds: Sequence[Integers] | None = None
-    ) -> Iterator[Batch]:
+    ) -> Iterator[Batch[Array]]:
         """The windows of prepared documents, in batches of similar length; with gold rows where given."""
         special_count = self.model.pieces.special_count
         windows = [
@@ -160,12 +163,11 @@ class Tagger:
                 golds=golds,
             )
 
-    def placed(self, found: Predictions, batch: Batch) -> tuple[np.ndarray, ...]:
+    def placed(self, found: Predictions, batch: Batch[Array]) -> tuple[np.ndarray, ...]:
         """Document, first word, last word, type, confidence and rank of the predictions of a batch."""
-        window = found.window.cpu()
+        window, first, last, *others = _arrays(*(getattr(found, column.name) for column in fields(found)))
         offset = batch.word_offset[window]
-        columns = (batch.document[window], found.first.cpu() + offset, found.last.cpu() + offset)
-        return _arrays(*columns, found.type, found.confidence, found.rank)
+        return batch.document[window], first + offset, last + offset, *others
 
 
 def document_chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:

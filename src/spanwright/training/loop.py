@@ -21,6 +21,7 @@ from spanwright.evaluation import Comparison, Scores, collect_confidences, compa
 from spanwright.formats import files
 from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.formats.io.whole_files import write_whole
+from spanwright.parts.batch import to_tensors
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import Settings, load_settings
 from spanwright.text import Document
@@ -215,7 +216,7 @@ class _Run:
 
         Its share (1 + terms,) of the loss and of each term, before it is weighted, and its words.
         """
-        batch = self.setup.batch(part.positions, part.draw).to(self.network.device)
+        batch = to_tensors(self.setup.batch(part.positions, part.draw), self.network.device)
         seed_draws(part.draw)
         with transformers_in_bf16(self.network) if self._in_bf16 else nullcontext():
             losses = self.network.losses(batch, weights)

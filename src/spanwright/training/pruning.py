@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from spanwright.artifact import TrainedModel
+from spanwright.parts.batch import to_tensors
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 from spanwright.training.data import prepare_split
@@ -49,7 +50,7 @@ def pruning_report(model: TrainedModel, documents: Sequence[Document]) -> Prunin
     split = prepare_split(documents, model.pieces, model.plan, model.labels)
     counts = torch.zeros(4, dtype=torch.long)
     for made in Tagger(model).batches(split.documents, split.golds):
-        batch = made.to(network.device)
+        batch = to_tensors(made, network.device)
         kept = pruner.kept(pruner(network.encoder(batch), batch.spans), batch)
         found = (len(kept), int(kept.sum()), len(batch.golds.span), int(kept[batch.golds.span].sum()))
         counts += torch.tensor(found)

@@ -14,7 +14,7 @@ import torch
 
 import spanwright
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Batch
+from spanwright.batches.batch import Array, Batch
 from spanwright.batches.collate import Sampling, collate
 from spanwright.batches.order import Portion, training_order
 from spanwright.batches.pieces import Integers
@@ -96,7 +96,7 @@ class Setup:
         training = self.model.settings.training
         return training.epochs * -(-len(self.batches(0)) // training.accumulate)
 
-    def batch(self, positions: Sequence[int] | Integers, draw: tuple[int, ...]) -> Batch:
+    def batch(self, positions: Sequence[int] | Integers, draw: tuple[int, ...]) -> Batch[Array]:
         """Some training windows as a batch; what is random in it depends on the draw alone."""
         split, settings = self.train, self.model.settings
         negatives = settings.candidates.negatives
@@ -107,7 +107,8 @@ class Setup:
             width_limit=self.model.plan.width_limit,
             golds=split.golds,
             probabilities=split.probabilities,
-            sampling=None if negatives == "all" else Sampling(negatives, draw, settings.near),
+            near=settings.near,
+            sampling=None if negatives == "all" else Sampling(negatives, draw),
         )
         if self.writing is None:
             return batch

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Batch
+from spanwright.batches.batch import Array, Batch
+from spanwright.parts.batch import to_tensors
 from spanwright.parts.spans.classes import OwnTypes
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
@@ -67,8 +68,9 @@ def _histograms(model: TrainedModel, dev: Sequence[Document], limit: float) -> t
     split = prepare_split(dev, model.pieces, model.plan, model.labels)
     golds = torch.zeros(len(model.labels), _BINS, dtype=torch.float64)
     everything, own_types = torch.zeros_like(golds), OwnTypes(model.labels.sizes)
-    for batch in Tagger(model).batches(split.documents, split.golds):
-        bins = ((_scores(model, batch) + limit) * (_BINS / (2 * limit))).long().clamp(0, _BINS - 1)
+    for made in Tagger(model).batches(split.documents, split.golds):
+        bins = ((_scores(model, made) + limit) * (_BINS / (2 * limit))).long().clamp(0, _BINS - 1)
+        batch = to_tensors(made, bins.device)
         gold_bins = bins[batch.golds.span, batch.golds.type]
         golds.index_put_((batch.golds.type, gold_bins), torch.ones(()).double(), accumulate=True)
         own = own_types.of_windows(batch)
@@ -79,9 +81,9 @@ def _histograms(model: TrainedModel, dev: Sequence[Document], limit: float) -> t
     return golds, everything - golds
 
 
-def _scores(model: TrainedModel, batch: Batch) -> Tensor:
+def _scores(model: TrainedModel, made: Batch[Array]) -> Tensor:
     """(spans, types): what the limits of types are compared with, of the candidates of a batch."""
     network = model.network
     assert network.spans is not None
-    batch = batch.to(network.device)
+    batch = to_tensors(made, network.device)
     return network.spans.scorer.limited(network.spans(network.encoder(batch), batch)).cpu()

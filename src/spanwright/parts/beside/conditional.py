@@ -32,7 +32,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.beside.writer.auto_encoders import DIVERGENCE, divergence, sample
 from spanwright.parts.layers.factored import FactoredLinear
 from spanwright.parts.part import Part, PartSettings, Role

@@ -19,7 +19,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spanwright.batches.batch import Batch, Mentions
+from spanwright.parts.batch import Batch, Mentions, window_of_word
 from spanwright.parts.beside.crf import LinearChain, best_paths
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
@@ -82,7 +82,7 @@ class WordTagger(Part):
         """The tagged entities that their window owns; confidence is the mean probability of their tags."""
         tags, probabilities = self.rule.choose(self._masked(emissions, batch), batch.word_counts)
         first, last = entity_ends(tags, batch.word_counts)
-        window = batch.window_of_word[first]
+        window = window_of_word(batch)[first]
         # Entities cover every word that is not O, so what is left of the row is entity after entity.
         confidence = _means(probabilities[~_is_outside(tags)], last - first + 1)
         owned = batch.owns(window, first, last)
@@ -98,7 +98,7 @@ class WordTagger(Part):
             return emissions
         # O belongs to all corpora, and each type has two tags.
         tags = torch.cat([own.new_ones(len(own), 1), own.repeat_interleave(2, dim=1)], dim=1)
-        return emissions.masked_fill(~tags[batch.window_of_word], NEVER)
+        return emissions.masked_fill(~tags[window_of_word(batch)], NEVER)
 
 
 class _WordByWord(nn.Module):

@@ -8,7 +8,7 @@ import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.adapters import LoraSettings, Quantised
 from spanwright.parts.encoder.backbone import hidden_size
 from spanwright.parts.encoder.states import WordStates

@@ -9,8 +9,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spanwright.batches.batch import Batch, Spans
-from spanwright.batches.neighbours import near_golds
+from spanwright.parts.batch import Batch, Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.part import Part, PartSettings
 
@@ -79,7 +78,10 @@ class Pruner(Part):
         allowed = (batch.word_counts * self.settings.keep).ceil().long()
         return rank < allowed[window]
 
-    def pruned(self, logits: Tensor, batch: Batch, *, near: int = 0) -> Batch:
-        """The batch with its best candidates; where there are golds, with these and the spans near them."""
-        kept = self.kept(logits.detach(), batch) | near_golds(batch, near)
-        return batch.keeping(kept.nonzero().squeeze(1))
+    def pruned(self, logits: Tensor, batch: Batch) -> Batch:
+        """The batch with its best candidates, and with all that have a share of an entity's target."""
+        kept = self.kept(logits.detach(), batch)
+        kept[batch.golds.span] = True
+        if batch.neighbours is not None:
+            kept[batch.neighbours.span] = True
+        return batch.keeping(kept)

@@ -25,8 +25,8 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, PositiveInt, model_validator
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Rewrites
 from spanwright.errors import InputError
+from spanwright.parts.batch import Rewrites
 from spanwright.parts.beside.writer.word_decoder import OutputKind, WordDecoder, WordTable
 from spanwright.parts.part import Part, PartSettings, Role
 from spanwright.schedules import LogisticSchedule, Weight

@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.spans.representations.attention import Inside, span_attention
 
 SpanPooling = Literal["max", "mean", "multiplicative", "additive"]

@@ -17,7 +17,7 @@ import torch
 from pydantic import Field, NonNegativeInt
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.part import Part, PartSettings

@@ -18,7 +18,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch, window_of_word
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.spans.classes import NEVER, OwnTypes
@@ -216,7 +216,7 @@ class BiEncoder(Scorer[Comparisons]):
         """The terms of the objective: spans, and with positions starts and ends."""
         losses = {"spans": self._loss(scores.spans, _span_items(batch), batch)}
         if scores.starts is not None and scores.ends is not None:
-            mentions, spans, words = batch.mentions, batch.spans, batch.window_of_word
+            mentions, spans, words = batch.mentions, batch.spans, window_of_word(batch)
             for kind, compared, ends_of_spans, positions, visible in (
                 ("starts", scores.starts, spans.first, mentions.first, mentions.starts),
                 ("ends", scores.ends, spans.last, mentions.last, mentions.ends),
@@ -250,7 +250,7 @@ class BiEncoder(Scorer[Comparisons]):
         spans, own = batch.spans, self.own.of_windows(batch)
         margin = scores.spans.similarity - scores.spans.threshold[spans.window]
         if self.settings.joint and scores.starts is not None and scores.ends is not None:
-            words = batch.window_of_word
+            words = window_of_word(batch)
             for compared, position in ((scores.starts, spans.first), (scores.ends, spans.last)):
                 end = (compared.similarity - compared.threshold[words])[position]
                 margin = torch.where(end < 0, torch.minimum(margin, end), margin)

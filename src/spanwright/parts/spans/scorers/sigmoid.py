@@ -10,7 +10,7 @@ from pydantic import Field, PositiveInt
 from torch import Tensor
 from torch.nn import functional
 
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.mlp import RARE, last_layer, mlp, start_at
 from spanwright.parts.spans.classes import OwnTypes

@@ -9,7 +9,7 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn import functional
 
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.mlp import RARE, last_layer, mlp, start_at
 from spanwright.parts.spans.classes import Classes
@@ -67,8 +67,7 @@ class Softmax(Scorer[Tensor]):
     def _targets(self, batch: Batch) -> Tensor:
         """(spans,) classes or (spans, classes) probabilities."""
         if self.settings.smoothing:
-            smoothing, distance = self.settings.smoothing, self.settings.smoothing_distance
-            return smoothed_targets(batch, self.classes, smoothing=smoothing, distance=distance)
+            return smoothed_targets(batch, self.classes, smoothing=self.settings.smoothing)
         if batch.golds.probability is not None:
             return self.classes.probabilities(batch)
         return self.classes.targets(batch)

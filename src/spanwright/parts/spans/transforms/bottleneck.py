@@ -18,7 +18,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.layers.mlp import hidden_layers
 from spanwright.parts.part import Part, PartSettings
 from spanwright.parts.spans.representations.vectors import SpanVectors

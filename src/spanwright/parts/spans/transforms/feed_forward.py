@@ -9,7 +9,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.part import Part, PartSettings
 from spanwright.parts.spans.representations.vectors import SpanVectors

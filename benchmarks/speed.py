@@ -28,9 +28,9 @@ from spanwright.batches.prepare import prepare, window_lengths
 from spanwright.formats.files import read
 from spanwright.parts.batch import Batch, to_tensors
 from spanwright.parts.encoder import pretrained
-from spanwright.parts.encoder.encoder import EncoderSettings
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
+from spanwright.settings.encoder import EncoderSettings
 from spanwright.text import Document
 from spanwright.training.objective import total, weights_at
 from spanwright.training.optimiser import limit_gradients, make_optimiser

@@ -15,7 +15,8 @@ from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.parts.batch import Batch, Mentions
 from spanwright.parts.spans.classes import Classes
 from spanwright.parts.spans.scorers.smoothing import smoothed_targets
-from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
+from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.settings.scorers import SoftmaxSettings
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.encoder import Encoder
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.spans.representations.span_transformer import SpanTransformer, SpanTransformerSettings
+from spanwright.parts.spans.representations.span_transformer import SpanTransformer
+from spanwright.settings.representations import SpanTransformerSettings
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,11 @@ from spanwright.batches.prepare import gold_words, prepare, windows_of
 from spanwright.errors import InputError, SettingsError
 from spanwright.labels import LabelSpace
 from spanwright.parts.build import build
-from spanwright.parts.encoder.adapters import LoraSettings, adapt, merged
+from spanwright.parts.encoder.adapters import adapt, merged
 from spanwright.parts.encoder.backbone import from_config, hidden_size, load_pretrained, longest_input
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
+from spanwright.settings.encoder import LoraSettings
 from spanwright.training.loop import RunResult
 from spanwright.training.setup import set_up
 from watching import Recorder, StoppedError

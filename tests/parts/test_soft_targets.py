@@ -13,11 +13,13 @@ from torch import Tensor
 
 from batching import batch_of, every_span
 from spanwright.parts.batch import Batch
-from spanwright.parts.spans.pruning import Pruner, PruningSettings
-from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, BiEncoderSettings, Compared, Comparisons
-from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
-from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
+from spanwright.parts.spans.pruning import Pruner
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, Compared, Comparisons
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid
+from spanwright.parts.spans.scorers.softmax import Softmax
 from spanwright.parts.spans.scorers.type_vectors import AtomicTypes
+from spanwright.settings.candidates import PruningSettings
+from spanwright.settings.scorers import BiEncoderSettings, SigmoidSettings, SoftmaxSettings
 
 TYPES = 3
 SOME = settings(max_examples=40)

@@ -23,8 +23,9 @@ from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.backbone import from_config
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.representations.blocks import checked_depth
-from spanwright.parts.spans.representations.span_transformer import SpanTransformer, SpanTransformerSettings
+from spanwright.parts.spans.representations.span_transformer import SpanTransformer
 from spanwright.predicting.tagger import Tagger
+from spanwright.settings.representations import SpanTransformerSettings
 
 WIDTH, LIMIT, LAYERS = 8, 4, 3
 SIZES = {

@@ -20,7 +20,8 @@ from spanwright.artifact import TrainedModel
 from spanwright.errors import ModelError, SettingsError
 from spanwright.parts.batch import Batch
 from spanwright.predicting.tagger import Tagger
-from spanwright.settings import AuxiliarySettings, Settings, load_settings
+from spanwright.settings import Settings, load_settings
+from spanwright.settings.auxiliaries import AuxiliarySettings
 from spanwright.training.journal import read_journal
 from spanwright.training.loop import RunResult, train
 from spanwright.training.objective import total, weights_at

@@ -14,8 +14,9 @@ import making
 import tiny
 from spanwright.artifact import TrainedModel
 from spanwright.parts.spans.scorers.bi_encoder import Comparison
-from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.predicting.tagger import Tagger
+from spanwright.settings.scorers import SigmoidSettings
 from spanwright.training.loop import score_model
 from spanwright.training.thresholds import best_thresholds, set_tuned_thresholds
 

@@ -29,8 +29,9 @@ from spanwright.errors import InputError
 from spanwright.evaluation import corpus_bleu
 from spanwright.lexicons.synonyms import Synonyms
 from spanwright.parts.batch import to_tensors
-from spanwright.parts.beside.writer.auto_encoders import SYNONYMS, SpanVae
+from spanwright.parts.beside.writer.auto_encoders import SpanVae
 from spanwright.predicting.tagger import Tagger
+from spanwright.settings.auxiliaries import SYNONYMS
 from spanwright.text import Document
 
 _ORDER = 2

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Set
-from typing import Any, Generic, Literal
+from typing import Any, Generic
 
 import torch
 from torch import Tensor
 
 from spanwright.parts.batch import Batch, Spans
 from spanwright.parts.beside.conditional import Conditioned
-from spanwright.parts.beside.tagger import TAGS, WordTagger
+from spanwright.parts.beside.tagger import WordTagger
 from spanwright.parts.beside.writer.auto_encoders import SpanVae
 from spanwright.parts.encoder.encoder import Encoder
 from spanwright.parts.encoder.states import WordStates
@@ -20,11 +20,12 @@ from spanwright.parts.spans.pruning import PRUNING, Pruner
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.span_transformer import SpanTransformer
 from spanwright.parts.spans.scorers.scorer import Scorer, Scores
-from spanwright.parts.spans.transforms.bottleneck import COMPRESSION
 from spanwright.parts.spans.transforms.transformed import Transformed
+from spanwright.settings.auxiliaries import TAGS
+from spanwright.settings.settings import Output
+from spanwright.settings.transforms import COMPRESSION
 
 Representation = Composed | SpanTransformer | Transformed
-Output = Literal["spans", "tags"]
 
 
 class SpanHead(Part, Generic[Scores]):

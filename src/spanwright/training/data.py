@@ -25,7 +25,7 @@ from spanwright.batches.windows import Window
 from spanwright.corpora.stored import DocumentView
 from spanwright.errors import InputError
 from spanwright.labels import LabelSpace
-from spanwright.parts.decoding import Decoding
+from spanwright.settings.settings import Decoding
 from spanwright.text import Document, Entity, words
 
 _COVERED = 0.995

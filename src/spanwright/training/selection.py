@@ -11,10 +11,10 @@ from spanwright.corpora.overlap import Leaks, find_leaks
 from spanwright.corpora.stored import DocumentView, without
 from spanwright.errors import InputError
 from spanwright.settings import Settings
+from spanwright.settings.corpora import CorporaSettings
 from spanwright.text import Document
 from spanwright.training.corpora import (
     AUTO,
-    CorporaSettings,
     chosen_map,
     corpus_names,
     count_by_corpus,

@@ -22,11 +22,12 @@ from spanwright.batches.prepare import window_lengths
 from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.errors import SettingsError
 from spanwright.origin import commit
-from spanwright.parts.beside.writer.auto_encoders import SpanVaeSettings
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import hidden_size, load_pretrained
-from spanwright.schedules import Weight
 from spanwright.settings import Settings
+from spanwright.settings.auxiliaries import SpanVaeSettings
+from spanwright.settings.objective import ObjectiveSettings
+from spanwright.settings.schedules import Weight
 from spanwright.text import Document
 from spanwright.training.corpora import portions
 from spanwright.training.data import (
@@ -39,7 +40,6 @@ from spanwright.training.data import (
     without_empty_windows,
 )
 from spanwright.training.label_space import label_space
-from spanwright.training.objective import ObjectiveSettings
 from spanwright.training.optimiser import default_rates
 from spanwright.training.selection import TrainingData, select
 from spanwright.training.writer.writing import Writing, prepare_writing, word_vectors

@@ -12,10 +12,9 @@ Either answers with its likeliest legal path, in which I follows only B or I of 
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -24,29 +23,10 @@ from spanwright.parts.beside.crf import LinearChain, best_paths
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.layers.packing import pad, word_mask
-from spanwright.parts.part import Part, PartSettings, Role
+from spanwright.parts.part import Part, Role
 from spanwright.parts.spans.classes import NEVER, OwnTypes
 from spanwright.parts.spans.predictions import Predictions
-
-TAGS = "tags"
-"""The loss term."""
-
-
-class TaggerSettings(PartSettings):
-    """Settings of the word tagger."""
-
-    kind: Literal["softmax", "crf"] = "softmax"
-    """Whether words are tagged one by one or as a path."""
-    dropout: float = Field(default=0.1, ge=0, lt=1)
-    """Dropout on the word states."""
-
-    def usual_shares(self) -> dict[str, float]:
-        """Bundling Learning, section 4.1.2: the tagger's share of the loss is 0.1."""
-        return {TAGS: 0.1}
-
-    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
-        """It starts from nothing, like the head."""
-        return {"auxiliary": fresh}
+from spanwright.settings.auxiliaries import TAGS, TaggerSettings
 
 
 class WordTagger(Part):

@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Set
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from spanwright.parts.batch import Batch, Spans
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.part import Part, PartSettings
+from spanwright.parts.part import Part
+from spanwright.settings.candidates import PruningSettings
 
 PRUNING = "pruning"
 """The loss term of the pruner."""
-
-
-class PruningSettings(PartSettings):
-    """Settings of the candidate pruner."""
-
-    keep: float = Field(default=1.0, gt=0)
-    """Candidates that a window keeps, for each of its words."""
-    size: int = Field(default=64, gt=0)
-    """Size of the vectors by which first and last words are compared."""
 
 
 class Pruner(Part):

@@ -13,7 +13,7 @@ from spanwright.batches.writer.gold_spans import spans_of_golds
 from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.lexicons import read_lexicon
 from spanwright.lexicons.synonyms import Synonyms
-from spanwright.parts.beside.writer.auto_encoders import SpanVaeSettings
+from spanwright.settings.auxiliaries import SpanVaeSettings
 from spanwright.text import Document
 from spanwright.training.data import Split
 from spanwright.training.writer.rewriting import Rewriting, gold_rewrites

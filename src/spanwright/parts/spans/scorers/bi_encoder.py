@@ -11,10 +11,8 @@ import copy
 import math
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -25,39 +23,11 @@ from spanwright.parts.spans.classes import NEVER, OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import EndTerm, SpanVectors
 from spanwright.parts.spans.scorers.contrast import Items, contrast
-from spanwright.parts.spans.scorers.scorer import Scorer, ScorerSettings, SpanScores, Templates
+from spanwright.parts.spans.scorers.scorer import Scorer, SpanScores, Templates
 from spanwright.parts.spans.scorers.type_vectors import AtomicTypes, DescribedTypes, PrototypeTypes
+from spanwright.settings.scorers import BiEncoderSettings
 
 TypeSource = DescribedTypes | PrototypeTypes | AtomicTypes
-
-
-class BiEncoderSettings(ScorerSettings):
-    """Settings of the bi-encoder. The vectors of the representation live in the space of the types."""
-
-    kind: Literal["bi-encoder"]
-    types: Literal["guidelines", "keywords", "prototypes", "atomic"] = "guidelines"
-    """What stands for a type: a description, a keyword, training mentions, or a learnt vector."""
-    share_encoder: bool = False
-    """Whether types are read by the text encoder, instead of by a copy that learns on its own."""
-    share_projections: bool = False
-    """Whether words alone are projected as at the ends of spans, and types once for all comparisons."""
-    positions: bool = True
-    """Whether the first and last words of entities are learnt, too."""
-    joint: bool = False
-    """Whether a predicted span must begin and end with words above their thresholds."""
-    threshold: Literal["dynamic", "learned", "tuned"] = "dynamic"
-    """`dynamic`: the window's anchor; `learned`: a number per type; `tuned`: set whenever dev is scored."""
-    temperature: float = Field(default=0.07, gt=0)
-    """Initial temperature of the similarities."""
-    dropout: float = Field(default=0.1, ge=0, lt=1)
-    """Dropout on projected words and types."""
-    entity_share: float = Field(default=0.5, ge=0, le=1)
-    """Share of the entity loss in each term; the threshold loss has the rest."""
-
-    @property
-    def reads_descriptions(self) -> bool:
-        """Whether types are given by descriptions, so that the model can meet new ones."""
-        return self.types in ("guidelines", "keywords")
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def test_numbers_that_limits_are_compared_with_lie_in_their_range(kind: str) -> 
 def test_a_scorer_without_limits_to_tune_is_left_alone(kind: str) -> None:
     model = tiny.model(scorer=SCORERS[kind])
     before = {name: tensor.clone() for name, tensor in model.network.state_dict().items()}
-    set_tuned_thresholds(model, DOCUMENTS)
+    set_tuned_thresholds(model, [making.split(model, DOCUMENTS)])
     after = model.network.state_dict()
     assert scorer_of(model).limit_range is None
     assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
@@ -156,7 +156,7 @@ def outside() -> TrainedModel:
 
 
 def test_thresholds_of_a_scorer_from_outside_are_tuned(outside: TrainedModel) -> None:
-    set_tuned_thresholds(outside, DOCUMENTS)
+    set_tuned_thresholds(outside, [making.split(outside, DOCUMENTS)])
     assert scorer_of(outside).state_dict()["limits"].abs().min() > 0
 
 

@@ -153,7 +153,7 @@ def test_a_bi_encoder_reports_its_probabilities_of_what_it_predicts(joint: bool)
     scores, made = comparisons(40), bi_encoder(joint=joint)
     probabilities, found = made.probabilities(scores, batch(40, {})), made.predict(scores, batch(40, {}))
     assert 0 < len(found.type) < 120
-    assert torch.equal(probabilities[found.first, found.type], found.confidence)
+    torch.testing.assert_close(probabilities[found.first, found.type], found.confidence)
     above = (probabilities > 0.5).nonzero()
     assert above.tolist() == torch.stack([found.first, found.type], dim=1).tolist()
 

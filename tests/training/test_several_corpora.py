@@ -15,6 +15,7 @@ import pytest
 import torch
 from torch import Tensor
 
+import making
 import several
 import tiny
 from batching import as_taken
@@ -35,6 +36,7 @@ from spanwright.predicting.tagger import Tagger, load
 from spanwright.settings import Settings
 from spanwright.text import Document
 from spanwright.training import loop
+from spanwright.training.data import Split
 from spanwright.training.journal import read_journal
 from spanwright.training.loop import RunResult, train
 from spanwright.training.objective import total, weights_at
@@ -190,7 +192,7 @@ def test_an_auto_encoder_without_weight_is_as_good_as_none(
         weights = multi.model.network.state_dict()
         missing, unexpected = with_cvae.model.network.load_state_dict(weights, strict=False)
         assert not unexpected and all(name.startswith("spans.conditioned") for name in missing)
-    batch = multi.batch(of_corpus(multi, 0), (1, 0, 0))
+    batch = as_taken(multi.batch(of_corpus(multi, 0), (1, 0, 0)))
     losses, randomness = zip(
         *((learn(made, batch), torch.get_rng_state()) for made in (multi, idle, setup)), strict=True
     )
@@ -268,7 +270,7 @@ def test_the_token_of_a_corpus_changes_the_states_of_all_words(setup: Setup) -> 
 
 
 def test_without_a_token_an_encoder_does_not_know_the_corpus(unnamed: Setup) -> None:
-    batch = unnamed.batch(range(4), (1, 0, 0))
+    batch = as_taken(unnamed.batch(range(4), (1, 0, 0)))
     own, other = (states(unnamed, replace(batch, corpus=torch.full((4,), n))) for n in (0, 1))
     assert torch.equal(own, other)
     assert not any("corpora" in name for name in unnamed.model.network.state_dict())
@@ -276,7 +278,7 @@ def test_without_a_token_an_encoder_does_not_know_the_corpus(unnamed: Setup) -> 
 
 def test_the_token_stands_behind_the_text_and_nothing_else_changes(setup: Setup, unnamed: Setup) -> None:
     """[CLS] text [SEP] becomes [CLS] text [SEP] token [SEP], also in a window that is padded."""
-    named, plain = (made.batch(range(6), (1, 0, 0)) for made in (setup, unnamed))
+    named, plain = (as_taken(made.batch(range(6), (1, 0, 0))) for made in (setup, unnamed))
     encoder = setup.model.network.encoder
     embed = encoder.backbone.get_input_embeddings()
     assert encoder.corpora is not None
@@ -305,7 +307,7 @@ def test_with_the_token_windows_still_fit_the_longest_input(tiny_encoder: str, l
     limit = longest_input(made.model.network.encoder.config)
     sizes = window_lengths(made.train.windows, made.train.documents, made.model.pieces.special_count)
     assert limit - 12 < sizes.max() <= limit == made.model.plan.pieces
-    widest = made.batch([int(sizes.argmax())], (1, 0, 0))
+    widest = as_taken(made.batch([int(sizes.argmax())], (1, 0, 0)))
     assert widest.piece_ids.shape[1] == sizes.max()
     assert bool(states(made, widest).isfinite().all())
 
@@ -432,12 +434,12 @@ def test_the_targets_choose_the_model(
 ) -> None:
     seen: Counter[str] = Counter()
 
-    def score(_: object, documents: list[Document]) -> Scores:
-        names = sorted({str(document.corpus) for document in documents})
+    def score(_: object, split: Split) -> Scores:
+        names = sorted({str(document.corpus) for document in split.source})
         epoch = seen[" ".join(names)]
         seen[" ".join(names)] += 1
         counts = sum((Counts(*FOUND[name][epoch]) for name in names), start=Counts())
-        return Scores(per_type={"Gene": counts}, documents=len(documents))
+        return Scores(per_type={"Gene": counts}, documents=len(split.source))
 
     monkeypatch.setattr(loop, "score_model", score)
     recorder = Recorder()
@@ -689,14 +691,16 @@ def test_the_thresholds_of_a_corpus_depend_on_its_own_documents_alone(
     (name,) = (name for name in model.network.state_dict() if name.endswith("tuned"))
     alone = []
     for corpus in ("Alpha", "Beta", "Gamma"):
-        set_tuned_thresholds(model, [document for document in DEV if document.corpus == corpus])
+        set_tuned_thresholds(
+            model, [making.split(model, [document for document in DEV if document.corpus == corpus])]
+        )
         own = [
             place
             for place, (_, number) in enumerate(model.labels.keys)
             if model.labels.corpora[number] == corpus
         ]
         alone += model.network.state_dict()[name][own].tolist()
-    set_tuned_thresholds(model, DEV)
+    set_tuned_thresholds(model, [making.split(model, DEV)])
     assert model.network.state_dict()[name].tolist() == pytest.approx(alone)
 
 

@@ -54,7 +54,7 @@ class Teachers:
 
     def soften(self, documents: Iterable[Document]) -> Iterator[Document]:
         """The documents of a stream with soft targets in place of their entities, in bounded memory."""
-        for chunk in document_chunks(documents):
+        for chunk in document_chunks(documents, lambda document: document):
             yield from self._soften_chunk(chunk)
 
     @torch.inference_mode()

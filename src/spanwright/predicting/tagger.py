@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from spanwright.predicting.onnx.files import Runtime, check_runtime
 from spanwright.predicting.onnx.graphs import use_graphs
 from spanwright.text import Document, Entity
 
+Item = TypeVar("Item")
 Texts = Iterable[Document] | list[str] | Iterator[str]
 
 _CHUNK_CHARACTERS = 120_000
@@ -91,8 +92,14 @@ class Tagger:
         """
         lowest = self._lowest(minimum_confidence, tuned_thresholds)
         if isinstance(source, str | Document):
-            return self._tag_chunk([_as_document(source, 0)], lowest)[0]
+            return self._tag_chunk(self.prepare([_as_document(source, 0)]), lowest)[0]
         return self._tag_stream(source, lowest)
+
+    def tag_prepared(self, documents: Iterable[PreparedDocument]) -> Iterator[Document]:
+        """The same for a stream of documents that are prepared already, with entities of any confidence."""
+        lowest = self._lowest(0.0, False)
+        for chunk in document_chunks(documents, lambda prepared: prepared.document):
+            yield from self._tag_chunk(chunk, lowest)
 
     def with_types(self, descriptions: Mapping[str, str]) -> Tagger:
         """A tagger that also looks for types the model was not trained on, by name and description.
@@ -116,12 +123,12 @@ class Tagger:
         )
 
     def _tag_stream(self, source: Iterable[str | Document], lowest: Floats) -> Iterator[Document]:
-        for chunk in document_chunks(_as_document(item, number) for number, item in enumerate(source)):
-            yield from self._tag_chunk(chunk, lowest)
+        documents = (_as_document(item, number) for number, item in enumerate(source))
+        for chunk in document_chunks(documents, lambda document: document):
+            yield from self._tag_chunk(self.prepare(chunk), lowest)
 
     @torch.inference_mode()
-    def _tag_chunk(self, documents: Sequence[Document], lowest: Floats) -> list[Document]:
-        prepared = self.prepare(documents)
+    def _tag_chunk(self, prepared: list[PreparedDocument], lowest: Floats) -> list[Document]:
         network = self.model.network
         found = [
             self.placed(network.predict(to_tensors(batch, network.device)), batch)
@@ -170,13 +177,13 @@ class Tagger:
         return batch.document[window], first + offset, last + offset, *others
 
 
-def document_chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """A stream of documents in runs that are worked through together."""
-    chunk: list[Document] = []
+def document_chunks(items: Iterable[Item], document: Callable[[Item], Document]) -> Iterator[list[Item]]:
+    """A stream of documents, or of what has one, in runs that are worked through together."""
+    chunk: list[Item] = []
     characters = 0
-    for document in documents:
-        chunk.append(document)
-        characters += len(document.text) + 1  # so that empty texts fill a chunk, too
+    for item in items:
+        chunk.append(item)
+        characters += len(document(item).text) + 1  # so that empty texts fill a chunk, too
         if characters >= _CHUNK_CHARACTERS:
             yield chunk
             chunk, characters = [], 0

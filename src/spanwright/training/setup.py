@@ -56,9 +56,8 @@ class Setup:
 
     model: TrainedModel
     train: Split
-    evaluation: Mapping[str, Documents]
-    """Documents of `dev` and, when given, `test`; with several corpora also those of each."""
-    reports: dict[str, SplitReport]
+    evaluation: Mapping[str, Split]
+    """`dev` and, when given, `test`; with several corpora also those of each."""
     data: TrainingData
     warnings: list[str]
     lengths: Integers
@@ -67,6 +66,11 @@ class Setup:
     """What an epoch takes of each corpus; all windows once where there are none."""
     writing: Writing | None = None
     """What a writer learns; None for a model without one."""
+
+    @property
+    def reports(self) -> dict[str, SplitReport]:
+        """What is in each split, and how much of it a model can find at best."""
+        return {name: split.report for name, split in {"train": self.train, **self.evaluation}.items()}
 
     @property
     def removed(self) -> int:
@@ -120,29 +124,21 @@ def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents
     """Decide what settings leave open, load the encoder, prepare the data, build the model."""
     data = select(settings, train, dev, test)
     model, notes = new_model(settings, data)
-    several = settings.corpora is not None
-    soft = settings.training.targets == "soft"
-    split = prepare_split(data.train, model.pieces, model.plan, model.labels, stored=several, soft=soft)
+
+    def prepared(documents: Documents, *, soft: bool = False) -> Split:
+        stored = settings.corpora is not None
+        return prepare_split(documents, model.pieces, model.plan, model.labels, stored=stored, soft=soft)
+
+    split = prepared(data.train, soft=settings.training.targets == "soft")
     if settings.windows.without_gold == "drop":
         split = without_empty_windows(split)
-    reports = {"train": split.report}
-    for name, documents in data.evaluation.items():
-        reports[name] = prepare_split(documents, model.pieces, model.plan, model.labels).report
+    evaluation = {name: prepared(documents) for name, documents in data.evaluation.items()}
     generating = model.settings.auxiliaries.span_vae
     writing = prepare_writing(generating, data.train, split, model.vocabulary) if generating else None
-    notes = [*notes, *data.warnings, *_warnings(reports), *(writing.notes if writing else ())]
     lengths = window_lengths(split.windows, split.documents, model.pieces.special_count)
-    return Setup(
-        model,
-        split,
-        data.evaluation,
-        reports,
-        data,
-        notes,
-        lengths,
-        _portions(settings, data, split),
-        writing,
-    )
+    warnings = [*notes, *data.warnings, *_warnings({"train": split, **evaluation})]
+    warnings += writing.notes if writing else ()
+    return Setup(model, split, evaluation, data, warnings, lengths, _portions(settings, data, split), writing)
 
 
 def _portions(settings: Settings, data: TrainingData, split: Split) -> tuple[Portion, ...]:
@@ -262,15 +258,15 @@ def digest(documents: Documents) -> str:
     return state.hexdigest()
 
 
-def _warnings(reports: dict[str, SplitReport]) -> list[str]:
+def _warnings(splits: dict[str, Split]) -> list[str]:
     """What a user should know before waiting for a training."""
     warnings: list[str] = []
-    for split, report in reports.items():
-        if report.unknown_types:
-            named = ", ".join(f"{name} ({count})" for name, count in sorted(report.unknown_types.items()))
-            warnings.append(f"{split} has types that train lacks; they count as misses: {named}")
-        if not report.entities:
-            warnings.append(f"{split} has no entity: its scores say nothing")
+    for name, split in splits.items():
+        if unknown := split.report.unknown_types:
+            named = ", ".join(f"{type_} ({count})" for type_, count in sorted(unknown.items()))
+            warnings.append(f"{name} has types that train lacks; they count as misses: {named}")
+        if not split.report.entities:
+            warnings.append(f"{name} has no entity: its scores say nothing")
     return warnings
 
 

@@ -16,10 +16,11 @@ from typing import Any
 
 from joining import joined
 from machine import command, machine
+from spanwright.evaluation import evaluate
 from spanwright.formats.files import read
 from spanwright.settings import load_settings
 from spanwright.text import Document
-from spanwright.training.loop import score_model, train
+from spanwright.training.loop import train
 
 
 def main() -> None:
@@ -71,7 +72,7 @@ def run(arguments: argparse.Namespace, splits: dict[str, list[Document]], seed: 
     scores = {name: entry.to_dict() for name, entry in result.scores.items()}
     if arguments.tags:
         result.model.network.output = "tags"
-        tagged = score_model(result.model, splits["test"])
+        tagged = evaluate(splits["test"], result.tag(splits["test"]))
         scores["test_by_tags"] = tagged.to_dict()
         print(f"seed {seed}: test F1 by tags {100 * tagged.micro.f1:.2f}", flush=True)
     print(f"seed {seed}: test F1 {100 * result.scores['test'].micro.f1:.2f}", flush=True)

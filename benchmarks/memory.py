@@ -14,6 +14,7 @@ from pathlib import Path
 import torch
 
 from machine import command, machine
+from spanwright.parts.batch import to_tensors
 from spanwright.settings import load_settings
 from spanwright.text import Document, Entity, words
 from spanwright.training.objective import total, weights_at
@@ -46,7 +47,7 @@ def main() -> None:
     before = peak()
     for step in range(arguments.steps):
         chosen = range(step * arguments.windows, (step + 1) * arguments.windows)
-        batch = setup.batch(chosen, (1, 0, step))
+        batch = to_tensors(setup.batch(chosen, (1, 0, step)), network.device)
         torch.autograd.backward(total(network.losses(batch, weights), weights))
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)

@@ -23,14 +23,14 @@ from transformers import AutoModel
 from joining import joined
 from machine import command, machine
 from spanwright import sample
-from spanwright.batches.batch import Batch
 from spanwright.batches.order import training_order
 from spanwright.batches.prepare import prepare, window_lengths
 from spanwright.formats.files import read
+from spanwright.parts.batch import Batch, to_tensors
 from spanwright.parts.encoder import pretrained
-from spanwright.parts.encoder.encoder import EncoderSettings
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
+from spanwright.settings.encoder import EncoderSettings
 from spanwright.text import Document
 from spanwright.training.objective import total, weights_at
 from spanwright.training.optimiser import limit_gradients, make_optimiser
@@ -81,7 +81,10 @@ def training_figures(setup: Setup, repeats: int) -> dict[str, Any]:
     )[:24]
     weights = weights_at(settings.objective, network.terms, settings.shares, progress=0.5)
     draws = [(1, 0, number) for number in range(len(order))]
-    batches = [setup.batch(positions, draw) for positions, draw in zip(order, draws, strict=True)]
+    device = network.device
+    batches = [
+        to_tensors(setup.batch(positions, draw), device) for positions, draw in zip(order, draws, strict=True)
+    ]
     optimiser = make_optimiser(network.roles(), settings.optimiser)
     encoder = stock_encoder(settings.encoder).train()
     rates = {"encoder": settings.optimiser.learning_rates["encoder"]}
@@ -92,7 +95,7 @@ def training_figures(setup: Setup, repeats: int) -> dict[str, Any]:
 
     def recipe() -> None:
         for positions, draw in zip(order, draws, strict=True):
-            batch = setup.batch(positions, draw)
+            batch = to_tensors(setup.batch(positions, draw), device)
             _step(total(network.losses(batch, weights), weights), network, optimiser)
 
     def bare() -> None:
@@ -109,7 +112,7 @@ def tagging_figures(setup: Setup, documents: list[Document], repeats: int) -> di
     model.network.eval()
     tagger = Tagger(model)
     prepared = [prepare(document, model.pieces, model.plan) for document in documents]
-    batches = list(tagger.batches(prepared))
+    batches = [to_tensors(batch, model.network.device) for batch in tagger.batches(prepared)]
     encoder = stock_encoder(model.settings.encoder).eval()
 
     @torch.inference_mode()

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
 
 import torch
 
-from spanwright.batches.batch import Batch, Golds, Mentions, Spans
+from spanwright.batches import batch as arrays
+from spanwright.batches.batch import Array
+from spanwright.batches.neighbours import find_neighbours
+from spanwright.parts.batch import Batch, Golds, Mentions, Spans, to_tensors
 
 NOWHERE = torch.zeros(0, dtype=torch.long)
 NO_MENTIONS = Mentions(NOWHERE, NOWHERE, NOWHERE, NOWHERE, *[NOWHERE.bool()] * 3)
@@ -21,14 +26,15 @@ def batch_of(
     word_offset: Sequence[int] | None = None,
     owned_sums: Sequence[tuple[int, int]] | None = None,
     corpus: Sequence[int] | None = None,
+    near: int = 0,
 ) -> Batch:
     """A batch of one piece per window: spans are (window, first, last), golds (span, type).
 
-    Every window owns everything unless told otherwise.
+    Every window owns everything unless told otherwise. Neighbours are up to `near` from mentions.
     """
     windows = len(word_counts)
     words = torch.zeros(sum(word_counts), dtype=torch.long)
-    return Batch(
+    made = Batch(
         piece_ids=torch.zeros(windows, 1, dtype=torch.long),
         piece_mask=torch.ones(windows, 1, dtype=torch.bool),
         word_counts=torch.tensor(word_counts, dtype=torch.long),
@@ -42,6 +48,24 @@ def batch_of(
         owned_sums=torch.tensor(owned_sums or [(-1000, 1000)] * windows, dtype=torch.long).reshape(-1, 2),
         corpus=torch.tensor(corpus or [0] * windows, dtype=torch.long),
     )
+    return with_neighbours(made, near) if near else made
+
+
+def with_neighbours(batch: Batch, near: int) -> Batch:
+    """The batch with the candidates up to a distance from its mentions."""
+    spans, mentions = (as_arrays(part) for part in (batch.spans, batch.mentions))
+    found = find_neighbours(spans, mentions, batch.word_counts.numpy(), near)
+    return replace(batch, neighbours=to_tensors(found, torch.device("cpu")))
+
+
+def as_arrays(part: Any) -> Any:
+    """Spans or mentions with arrays in place of tensors."""
+    return replace(part, **{column.name: getattr(part, column.name).numpy() for column in fields(part)})
+
+
+def as_taken(batch: arrays.Batch[Array]) -> Batch:
+    """A batch as a network on the processor takes it."""
+    return to_tensors(batch, torch.device("cpu"))
 
 
 def every_span(counts: Sequence[int], limit: int) -> list[tuple[int, int, int]]:

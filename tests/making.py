@@ -7,8 +7,10 @@ import string
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from spanwright.artifact import TrainedModel
 from spanwright.settings import Settings, load_settings
 from spanwright.text import Document, Entity
+from spanwright.training.data import Split, prepare_split
 from spanwright.training.selection import TrainingData
 
 
@@ -51,6 +53,11 @@ def _chunk(generator: random.Random) -> tuple[str, list[tuple[int, str]]]:
 def data(documents: Sequence[Document]) -> TrainingData:
     """The documents as those of a training on one corpus."""
     return TrainingData(documents, {"dev": documents}, ("dev",), {"": 0})
+
+
+def split(model: TrainedModel, documents: Sequence[Document]) -> Split:
+    """The documents, prepared for a model."""
+    return prepare_split(documents, model.pieces, model.plan, model.labels)
 
 
 def of_corpus(documents: Iterable[Document], name: str) -> list[Document]:

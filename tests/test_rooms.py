@@ -57,13 +57,25 @@ RULES = {
     "formats": rule("text errors", later_packages=True),
     "corpora": rule("text errors formats toml_text", later_packages=True),
     "descriptions": rule("errors"),
-    "batches": rule("text labels errors", "numpy torch tokenizers"),
-    "parts": rule("batches errors schedules strict", "torch pydantic numpy"),
-    "parts/encoder/backbone.py": rule("batches errors", "torch", later_packages=True),
+    "settings": rule("errors strict toml_files recipes", "pydantic"),
+    "recipes": rule("errors"),
+    "batches": rule("text labels errors settings", "numpy tokenizers"),
+    "parts": rule("batches errors settings", "torch numpy"),
+    "parts/encoder/backbone.py": rule("batches errors settings", "torch", later_packages=True),
     "parts/encoder/conversions.py": rule("errors", "torch safetensors", later_packages=True),
-    "parts/encoder/adapters.py": rule("errors strict", "torch pydantic", later_packages=True),
+    "parts/encoder/adapters.py": rule("errors settings", "torch", later_packages=True),
     "parts/build.py": rule("batches errors labels settings", "torch"),
     "evaluation": rule("text errors", "numpy"),
+    "predicting": rule(
+        "text errors formats labels batches parts evaluation identity artifact __version__",
+        "numpy torch",
+        later_packages=True,
+    ),
+    "artifact.py": rule(
+        "text errors formats labels batches parts settings evaluation model_card __version__",
+        "numpy torch safetensors pydantic",
+        later_packages=True,
+    ),
     "comparing": rule(
         "text errors descriptions formats corpora evaluation settings strict toml_files toml_text identity "
         "recipes parts training predicting artifact origin",
@@ -79,7 +91,7 @@ RULES = {
     "perturbing/measuring.py": rule("text evaluation"),
     "reporting": rule("text errors formats evaluation", "numpy", later_packages=True),
     "analysis": rule(
-        "text errors batches lexicons parts predicting evaluation artifact",
+        "text errors settings batches lexicons parts predicting evaluation artifact",
         "numpy torch",
         later_packages=True,
     ),
@@ -89,7 +101,6 @@ RULES = {
     "labels.py": rule("text descriptions errors"),
     "toml_files.py": rule("errors", "pydantic"),
     "toml_text.py": rule("", "tomli_w"),
-    "schedules.py": rule("strict", "pydantic"),
     "strict.py": rule("", "pydantic"),
     "identity.py": rule("formats"),
     "errors.py": rule(),
@@ -181,11 +192,9 @@ def test_tagging_at_once_knows_nothing_of_jobs(file: str) -> None:
     assert [module for module in found if module.startswith("spanwright.predicting.jobs")] == []
 
 
-@pytest.mark.parametrize(
-    "module", ["spanwright", "spanwright.cli.main", "spanwright.evaluation", "spanwright.text"]
-)
-def test_importing_a_light_module_loads_no_torch(module: str) -> None:
-    code = f"import sys, {module}; print(sorted({set(HEAVY)!r} & set(sys.modules)))"
+def loaded(*modules: str) -> set[str]:
+    """What a fresh process has loaded once it has imported some modules."""
+    code = f"import sys, {', '.join(modules)}; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -193,7 +202,28 @@ def test_importing_a_light_module_loads_no_torch(module: str) -> None:
         check=True,
         env={"PYTHONPATH": str(SOURCE.parent)},
     )
-    assert done.stdout.strip() == "[]"
+    return set(done.stdout.split())
+
+
+def modules_of(*rooms: str) -> list[str]:
+    """The names of all modules of some rooms."""
+    files = [file for room in rooms for file in sorted((SOURCE / room).rglob("*.py"))]
+    return [".".join(file.relative_to(SOURCE.parent).with_suffix("").parts) for file in files]
+
+
+@pytest.mark.parametrize("module", ["spanwright", "spanwright.cli.main", "spanwright.labels"])
+def test_importing_a_light_module_loads_no_torch(module: str) -> None:
+    assert loaded(module) & HEAVY == set()
+
+
+@pytest.mark.parametrize("room", ["text", "formats", "settings", "batches", "evaluation"])
+def test_no_module_of_a_light_room_loads_torch_by_whatever_way(room: str) -> None:
+    assert loaded(*modules_of(room)) & HEAVY == set()
+
+
+def test_predicting_loads_nothing_of_training() -> None:
+    found = loaded(*modules_of("predicting"), "spanwright.hub", "spanwright.service.app")
+    assert [module for module in found if module.startswith("spanwright.training")] == []
 
 
 def test_the_public_names_are_all_there() -> None:

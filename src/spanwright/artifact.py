@@ -25,7 +25,7 @@ import safetensors
 import safetensors.torch
 from torch import Tensor
 
-import spanwright
+from spanwright import __version__
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import WindowPlan
 from spanwright.batches.writer.vocabulary import Vocabulary
@@ -36,13 +36,14 @@ from spanwright.formats.io.whole_files import sync
 from spanwright.labels import LabelSpace
 from spanwright.model_card import model_card
 from spanwright.parts.build import build, resolved_width_limit, with_types
-from spanwright.parts.decoding import Decoding
 from spanwright.parts.encoder import backbone
 from spanwright.parts.encoder.adapters import merged
 from spanwright.parts.finite import not_finite
 from spanwright.parts.model import SpanModel
 from spanwright.parts.spans.scorers.type_vectors import TEST_PROTOTYPES
-from spanwright.settings import AuxiliarySettings, Settings, check
+from spanwright.settings import Settings, check
+from spanwright.settings.auxiliaries import AuxiliarySettings
+from spanwright.settings.settings import Decoding
 
 FORMAT_VERSION = 2
 READABLE = (1, FORMAT_VERSION)
@@ -186,7 +187,7 @@ def save(model: TrainedModel, folder: Path) -> None:
 def _write_files(model: TrainedModel, weights: dict[str, Tensor], folder: Path) -> None:
     description = {
         "format_version": FORMAT_VERSION,
-        "spanwright_version": spanwright.__version__,
+        "spanwright_version": __version__,
         "settings": model.settings.model_dump(mode="json"),
         "encoder_config": _plain_config(model.network.encoder.config),
         "facts": model.facts,
@@ -216,7 +217,7 @@ def load(folder: str | Path) -> TrainedModel:
     version = description.get("format_version")
     if version not in READABLE:
         raise ModelError(
-            f"{folder}: the model has format version {version!r}; spanwright {spanwright.__version__} reads "
+            f"{folder}: the model has format version {version!r}; spanwright {__version__} reads "
             f"versions {READABLE[0]} to {FORMAT_VERSION}. It was written by version "
             f"{description.get('spanwright_version')!r}"
         )

@@ -12,9 +12,9 @@ from torch import Tensor
 
 import tiny
 from analysis.writing_models import DOCUMENTS, VOCABULARY, writing_model
+from batching import as_taken
 from spanwright.analysis import WrittenSpan, left_out, rewritten, score_written, writes_synonyms
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Batch, Spans
 from spanwright.batches.collate import collate
 from spanwright.batches.prepare import prepare, windows_of
 from spanwright.batches.writer.gold_spans import LONGEST, GoldSpan, Words
@@ -22,6 +22,7 @@ from spanwright.batches.writer.vocabulary import END, PAD, Vocabulary
 from spanwright.errors import InputError
 from spanwright.lexicons import Lexicon, Term
 from spanwright.lexicons.synonyms import Synonyms
+from spanwright.parts.batch import Batch, Spans
 from spanwright.text import Document, Entity
 
 FLU = Document("1", "Spanish flu and ague", (Entity(0, 11, "Gene"), Entity(16, 20, "Cell")))
@@ -183,7 +184,7 @@ def test_the_words_are_those_of_the_decoders_for_each_span_alone() -> None:
     assert writer is not None
     prepared = prepare(DOCUMENTS[0], model.pieces, model.plan)
     windows = windows_of(prepared, 0, model.plan, model.pieces.special_count)
-    batch = collate(windows[:1], [prepared], model.pieces, width_limit=4)
+    batch = as_taken(collate(windows[:1], [prepared], model.pieces, width_limit=4))
     span = Spans(*(torch.tensor([number]) for number in (0, first.span.first, first.span.last)))
     evidence = network.evidence(network.encoder(batch), span)
     for synonym, own in ((False, first.reconstruction), (True, first.synonym)):

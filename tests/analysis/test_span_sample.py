@@ -11,12 +11,13 @@ import torch
 
 import making
 import tiny
+from batching import as_taken
 from spanwright.analysis import collect_spans
 from spanwright.analysis.spans import NEAR, NONE, SpanSample, templates
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Spans
 from spanwright.batches.prepare import gold_words, prepare
 from spanwright.errors import InputError
+from spanwright.parts.batch import Spans
 from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, Comparisons
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.predicting.tagger import Tagger
@@ -60,7 +61,7 @@ def candidates(model: TrainedModel) -> list[Candidate]:
     prepared = [prepare(document, model.pieces, model.plan) for document in DOCUMENTS]
     golds = [gold_words(item, model.labels).rows for item in prepared]
     found = []
-    for batch in Tagger(model).batches(prepared, golds):
+    for batch in map(as_taken, Tagger(model).batches(prepared, golds)):
         states = model.network.encoder(batch)
         vectors = head.representation(states, batch.spans)
         scores = head.scorer(vectors, states, batch)

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tiny
-from spanwright.batches.batch import Batch
+from spanwright.batches.batch import Array, Batch
 from spanwright.batches.collate import NO_GOLDS, Sampling, collate
-from spanwright.batches.neighbours import near_golds
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import PreparedDocument, WindowPlan, outermost, prepare, windows_of
 from spanwright.batches.windows import Window
@@ -58,19 +56,19 @@ def gold_rows(draw: st.DrawFn, words: int) -> np.ndarray:
     return np.column_stack([table, outermost(table)])
 
 
-def batch_of(case: Case, *, sampling: Sampling | None = None) -> Batch:
-    windows, prepared, golds, encoder, width_limit = case
-    return collate(windows, prepared, encoder, width_limit=width_limit, golds=golds, sampling=sampling)
+def batch_of(case: Case, *, near: int = 0, sampling: Sampling | None = None) -> Batch[Array]:
+    windows, prepared, golds, encoder, limit = case
+    return collate(windows, prepared, encoder, width_limit=limit, golds=golds, near=near, sampling=sampling)
 
 
-def span_list(batch: Batch) -> list[tuple[int, int, int]]:
+def span_list(batch: Batch[Array]) -> list[tuple[int, int, int]]:
     """(window, first, last) with words counted in their document."""
     offset = batch.word_offset[batch.spans.window]
     columns = batch.spans.window, batch.spans.first + offset, batch.spans.last + offset
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def gold_set(batch: Batch) -> set[tuple[int, int, int, int]]:
+def gold_set(batch: Batch[Array]) -> set[tuple[int, int, int, int]]:
     """(window, first, last, type) of the golds."""
     spans = span_list(batch)
     pairs = zip(batch.golds.span.tolist(), batch.golds.type.tolist(), strict=True)
@@ -85,6 +83,19 @@ def naive_spans(windows: Sequence[Window], width_limit: int) -> list[tuple[int, 
                 if window.own_above < first + last + 1 <= window.own_to:
                     spans.append((number, first, last))
     return spans
+
+
+def near_spans(case: Case, distance: int) -> set[tuple[int, int, int]]:
+    """The candidates that are golds, or up to a distance from an entity that their window shows whole."""
+    windows, _, golds, _, width_limit = case
+    found = {row[:3] for row in gold_set(batch_of(case))}
+    for number, first, last in naive_spans(windows, width_limit):
+        window = windows[number]
+        for begin, end in golds[window.document][:, :2].tolist():
+            whole = window.first <= begin and end < window.end
+            if whole and abs(first - begin) + abs(last - end) <= distance:
+                found.add((number, first, last))
+    return found
 
 
 @given(cases())
@@ -135,8 +146,8 @@ def test_a_batch_knows_which_spans_its_windows_own(case: Case) -> None:
         words = range(window.first, window.end)
         pairs = [(first, last) for first in words for last in words if first <= last]
         first, last = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
-        packed = (torch.from_numpy(column - int(batch.word_offset[number])) for column in (first, last))
-        owned = batch.owns(torch.full((len(pairs),), number), *packed)
+        packed = (column - batch.word_offset[number] for column in (first, last))
+        owned = batch.owns(np.full(len(pairs), number), *packed)
         assert owned.tolist() == window.owns(first, last).tolist()
 
 
@@ -187,7 +198,7 @@ def test_pieces_of_windows_stand_between_special_ones_and_padding(case: Case) ->
         assert batch.piece_mask[row].tolist() == [
             position < len(expected) for position in range(batch.piece_ids.shape[1])
         ]
-    assert batch.piece_mask.any(dim=0).all()  # no more padding than the longest window needs
+    assert batch.piece_mask.any(axis=0).all()  # no more padding than the longest window needs
 
 
 @given(cases())
@@ -258,14 +269,27 @@ def test_sampling_keeps_all_golds_and_at_most_so_many_negatives_of_each_window(
 def test_sampling_keeps_the_spans_near_entities_beside_the_negatives(
     case: Case, negatives: int, near: int
 ) -> None:
-    whole, sampled = batch_of(case), batch_of(case, sampling=Sampling(negatives, (1, 2), near))
+    whole, sampled = batch_of(case), batch_of(case, near=near, sampling=Sampling(negatives, (1, 2)))
     spans = span_list(whole)
-    beside = {spans[position] for position in near_golds(whole, near).nonzero().flatten()}
+    beside = near_spans(case, near)
     kept = set(span_list(sampled))
     assert beside <= kept
     for number in range(len(case[0])):
         others = {span for span in spans if span[0] == number} - beside
         assert len(kept & others) == min(negatives, len(others))
+
+
+@given(cases(), st.integers(1, 3), st.integers(0, 3))
+def test_neighbours_are_the_candidates_near_entities_before_and_after_sampling(
+    case: Case, near: int, negatives: int
+) -> None:
+    assert batch_of(case).neighbours is None
+    golds = {row[:3] for row in gold_set(batch_of(case))}
+    for sampling in (None, Sampling(negatives, (1, 2))):
+        batch = batch_of(case, near=near, sampling=sampling)
+        assert batch.neighbours is not None
+        spans = span_list(batch)
+        assert {spans[position] for position in batch.neighbours.span} | golds == near_spans(case, near)
 
 
 def long_case() -> Case:
@@ -297,13 +321,3 @@ def test_every_negative_is_drawn_sooner_or_later_and_about_equally_often() -> No
     assert drawn.pop((0, 1, 2)) == 200  # the gold
     mean = 200 * 20 / len(drawn)
     assert all(0.3 * mean < count < 2 * mean for count in drawn.values())
-
-
-def test_moving_to_the_device_where_it_is_returns_the_batch_itself() -> None:
-    batch = batch_of(long_case())
-    assert batch.to(torch.device("cpu")) is batch
-
-
-def test_moving_to_another_device_moves_every_tensor() -> None:
-    moved = batch_of(long_case()).to(torch.device("meta"))
-    assert moved.piece_ids.is_meta and moved.spans.first.is_meta and moved.golds.type.is_meta

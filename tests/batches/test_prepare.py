@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 import tiny
 from naughty import texts
 from spanwright.batches.pieces import PieceEncoder
-from spanwright.batches.prepare import Context, WindowPlan, gold_words, outermost, prepare, windows_of
+from spanwright.batches.prepare import WindowPlan, gold_words, outermost, prepare, windows_of
 from spanwright.labels import LabelSpace
+from spanwright.settings.windows import Context
 from spanwright.text import Document, Entity, split
 
 ENCODER = PieceEncoder(tiny.tokenizer())

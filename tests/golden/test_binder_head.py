@@ -15,13 +15,17 @@ import torch
 from torch import Tensor, nn
 
 from golden.golden_arrays import Arrays, assert_near, load_arrays, load_linear
-from spanwright.batches.batch import Batch, Golds, Mentions, Spans
-from spanwright.parts.decoding import Decoding, decode
+from spanwright.parts.batch import Batch, Golds, Mentions, Spans
+from spanwright.parts.decoding import decode
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.predictions import Predictions
-from spanwright.parts.spans.representations.composed import Composed, ComposedSettings
-from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, BiEncoderSettings, Comparisons
-from spanwright.training.objective import ObjectiveSettings, total, weights_at
+from spanwright.parts.spans.representations.composed import Composed
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, Comparisons
+from spanwright.settings.objective import ObjectiveSettings
+from spanwright.settings.representations import ComposedSettings
+from spanwright.settings.scorers import BiEncoderSettings
+from spanwright.settings.settings import Decoding
+from spanwright.training.objective import total, weights_at
 
 KINDS = {"starts": "start", "ends": "end", "spans": "span"}
 """Our names of the comparisons, and those of the arrays."""

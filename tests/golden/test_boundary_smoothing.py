@@ -10,12 +10,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from batching import batch_of
+from batching import batch_of, with_neighbours
 from golden.golden_arrays import Arrays, assert_near, load_arrays
-from spanwright.batches.batch import Batch, Mentions
+from spanwright.parts.batch import Batch, Mentions
 from spanwright.parts.spans.classes import Classes
 from spanwright.parts.spans.scorers.smoothing import smoothed_targets
-from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
+from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.settings.scorers import SoftmaxSettings
 
 
 @dataclass(frozen=True)
@@ -82,14 +83,16 @@ def test_targets_of_all_spans(arrays: Arrays) -> None:
     given = batch(arrays, sentences, None)
     classes = Classes((int(arrays["num_classes"]) - 1,))
     for each in stored(arrays, "target", "sentence0"):
-        found = smoothed_targets(given, classes, smoothing=each.epsilon, distance=each.distance)
+        near = with_neighbours(given, each.distance)
+        found = smoothed_targets(near, classes, smoothing=each.epsilon)
         expected = on_grid(arrays, f"{each.name}_sentence{{}}", sentences, given)
         assert found.shape == expected.shape
         assert (found - expected).abs().max() <= 1e-6
 
 
 def loss(arrays: Arrays, sentences: range, case: Stored) -> Tensor:
-    given, types = batch(arrays, sentences, case.limit), int(arrays["num_classes"]) - 1
+    given = with_neighbours(batch(arrays, sentences, case.limit), case.distance)
+    types = int(arrays["num_classes"]) - 1
     settings = SoftmaxSettings(smoothing=case.epsilon, smoothing_distance=case.distance)
     logits = on_grid(arrays, "logits_sentence{}", sentences, given)
     return Softmax(settings, vector_size=1, sizes=(types,)).losses(logits, given)["spans"]

@@ -14,12 +14,15 @@ from torch.nn import functional
 
 from batching import batch_of
 from golden.golden_arrays import Arrays, assert_near, load_arrays, load_layers, load_linear, numbered
-from spanwright.batches.batch import Batch
-from spanwright.parts.beside.conditional import Cvae, CvaeSettings
+from spanwright.parts.batch import Batch
+from spanwright.parts.beside.conditional import Cvae
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.spans.representations.composed import Composed, ComposedSettings
+from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
+from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.settings.auxiliaries import CvaeSettings
+from spanwright.settings.representations import ComposedSettings
+from spanwright.settings.scorers import SoftmaxSettings
 
 
 @pytest.fixture(scope="module")

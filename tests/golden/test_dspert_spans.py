@@ -13,10 +13,11 @@ from transformers import BertConfig, BertModel
 
 from batching import batch_of, every_span
 from golden.golden_arrays import Arrays, assert_near, load_arrays
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.encoder import Encoder
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.spans.representations.span_transformer import SpanTransformer, SpanTransformerSettings
+from spanwright.parts.spans.representations.span_transformer import SpanTransformer
+from spanwright.settings.representations import SpanTransformerSettings
 
 
 @dataclass(frozen=True)

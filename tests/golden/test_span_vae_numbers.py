@@ -10,10 +10,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from golden.golden_arrays import Arrays, assert_near, load_arrays
-from spanwright.batches.batch import Rewrites, Spans
 from spanwright.batches.writer.vocabulary import PAD
-from spanwright.parts.beside.writer.auto_encoders import SpanVae, SpanVaeSettings, divergence, sample
-from spanwright.parts.beside.writer.word_decoder import OutputKind, WordDecoder, shifted
+from spanwright.parts.batch import Rewrites, Spans
+from spanwright.parts.beside.writer.auto_encoders import SpanVae, divergence, sample
+from spanwright.parts.beside.writer.word_decoder import WordDecoder, shifted
+from spanwright.settings.auxiliaries import OutputKind, SpanVaeSettings
 
 PARTS = ("span", "synonym")
 

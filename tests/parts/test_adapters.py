@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 import making
 import tiny
+from batching import as_taken
 from spanwright import artifact, train
 from spanwright.batches.collate import collate
 from spanwright.batches.pieces import PieceEncoder
@@ -24,10 +25,11 @@ from spanwright.batches.prepare import gold_words, prepare, windows_of
 from spanwright.errors import InputError, SettingsError
 from spanwright.labels import LabelSpace
 from spanwright.parts.build import build
-from spanwright.parts.encoder.adapters import LoraSettings, adapt, merged
+from spanwright.parts.encoder.adapters import adapt, merged
 from spanwright.parts.encoder.backbone import from_config, hidden_size, load_pretrained, longest_input
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
+from spanwright.settings.encoder import LoraSettings
 from spanwright.training.loop import RunResult
 from spanwright.training.setup import set_up
 from watching import Recorder, StoppedError
@@ -122,7 +124,7 @@ def losses(model: artifact.TrainedModel) -> dict[str, Tensor]:
     document = prepare(DEV[0], model.pieces, model.plan)
     windows = windows_of(document, 0, model.plan, model.pieces.special_count)
     golds, limit = [gold_words(document, model.labels).rows], model.plan.width_limit
-    batch = collate(windows, [document], model.pieces, width_limit=limit, golds=golds)
+    batch = as_taken(collate(windows, [document], model.pieces, width_limit=limit, golds=golds))
     return model.network.losses(batch, model.network.terms)
 
 

@@ -8,13 +8,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Batch, Golds, Mentions, Spans
+from spanwright.parts.batch import Batch, Golds, Mentions, Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.predictions import Predictions
-from spanwright.parts.spans.representations.composed import Composed, ComposedSettings
+from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, BiEncoderSettings, Compared, Comparisons
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, Compared, Comparisons
 from spanwright.parts.spans.scorers.type_vectors import AtomicTypes
+from spanwright.settings.representations import ComposedSettings
+from spanwright.settings.scorers import BiEncoderSettings
 
 WIDTH, SIZE, TYPES = 8, 6, 2
 COUNTS = (6, 3)

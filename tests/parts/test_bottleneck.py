@@ -11,11 +11,13 @@ from torch import Tensor, nn
 from torch.distributions import Normal, kl_divergence
 
 from batching import batch_of, every_span, spans_of
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
-from spanwright.parts.spans.transforms.bottleneck import Bottleneck, BottleneckSettings, divergence, draw
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid
+from spanwright.parts.spans.transforms.bottleneck import Bottleneck, divergence, draw
+from spanwright.settings.scorers import SigmoidSettings
+from spanwright.settings.transforms import BottleneckSettings
 
 READ, HIDDEN, SIZE, TYPES = 4, 6, 3, 2
 SPANS = spans_of(every_span((4, 3), 3))

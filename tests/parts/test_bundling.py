@@ -7,14 +7,16 @@ import torch
 
 import making
 import tiny
+from batching import as_taken
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Batch
 from spanwright.batches.collate import collate
+from spanwright.parts.batch import Batch
 from spanwright.parts.model import SpanModel
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import Settings
+from spanwright.settings.objective import ObjectiveSettings
 from spanwright.training.data import prepare_split
-from spanwright.training.objective import ObjectiveSettings, total, weights_at
+from spanwright.training.objective import total, weights_at
 
 BINDER = {
     "scorer": {"kind": "bi-encoder", "dropout": 0.0},
@@ -34,8 +36,10 @@ def model(tagger: str | None = None, **changes: object) -> TrainedModel:
 
 def batch(trained: TrainedModel) -> Batch:
     split = prepare_split(making.documents(3), trained.pieces, trained.plan, trained.labels)
-    width_limit = trained.plan.width_limit
-    return collate(split.windows, split.documents, trained.pieces, width_limit=width_limit, golds=split.golds)
+    limit = trained.plan.width_limit
+    return as_taken(
+        collate(split.windows, split.documents, trained.pieces, width_limit=limit, golds=split.golds)
+    )
 
 
 def objective(settings: Settings, weight: float) -> ObjectiveSettings:

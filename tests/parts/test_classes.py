@@ -15,18 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from batching import batch_of, every_span
-from spanwright.batches.batch import Batch, Mentions
-from spanwright.parts.beside.tagger import TaggerSettings, WordTagger
+from batching import batch_of, every_span, with_neighbours
+from spanwright.parts.batch import Batch, Mentions
+from spanwright.parts.beside.tagger import WordTagger
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.packing import pad, word_mask
 from spanwright.parts.spans.classes import Classes, OwnTypes
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, BiEncoderSettings
-from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.parts.spans.scorers.smoothing import smoothed_targets
-from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
+from spanwright.parts.spans.scorers.softmax import Softmax
 from spanwright.parts.spans.scorers.type_vectors import AtomicTypes
+from spanwright.settings.auxiliaries import TaggerSettings
+from spanwright.settings.scorers import BiEncoderSettings, SigmoidSettings, SoftmaxSettings
 
 WIDTH = 5
 """Of states and of span vectors."""
@@ -114,7 +116,7 @@ def batch_with(
     windows = torch.tensor([window[word] for word in first.tolist()], dtype=torch.long)
     mentions = Mentions(windows, first, last, type_, *[torch.ones_like(first, dtype=torch.bool)] * 3)
     pairs = [(place[f, e], t) for f, e, t in golds]
-    return batch_of(counts, spans, pairs, mentions=mentions, corpus=corpus)
+    return batch_of(counts, spans, pairs, mentions=mentions, corpus=corpus, near=2)
 
 
 def inputs(scene: Scene) -> Inputs:
@@ -339,7 +341,7 @@ def test_smoothed_targets_sum_up_to_1_and_leave_foreign_classes_alone(
     scene: Scene, smoothing: float, distance: int
 ) -> None:
     batch = inputs(scene).batch
-    targets = smoothed_targets(batch, Classes(scene.sizes), smoothing=smoothing, distance=distance)
+    targets = smoothed_targets(with_neighbours(batch, distance), Classes(scene.sizes), smoothing=smoothing)
     assert targets.shape == (len(scene.spans), len(Classes(scene.sizes)))
     torch.testing.assert_close(targets.sum(1), torch.ones(len(targets)))
     assert not targets[Classes(scene.sizes).foreign[batch.corpus_of_span]].any()

@@ -13,10 +13,11 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from batching import every_span, spans_of
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.spans.representations.composed import OF_WORDS, Composed, ComposedSettings, Ingredient
+from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.settings.representations import OF_WORDS, ComposedSettings, Ingredient
 
 WIDTH, LIMIT, SIZE = 5, 4, 7
 ALL: tuple[Ingredient, ...] = ("first", "last", "max", "mean", "piece-mean", "anchor", "width")

@@ -13,7 +13,8 @@ from pydantic import ValidationError
 from torch import Tensor
 from torch.distributions import Normal, kl_divergence
 
-from spanwright.parts.beside.conditional import Cvae, CvaeSettings
+from spanwright.parts.beside.conditional import Cvae
+from spanwright.settings.auxiliaries import CvaeSettings
 
 VECTOR_SIZE, LATENT = 6, 4
 SHARED = (0, 1, None, 0, 1)

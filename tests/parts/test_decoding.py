@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanwright.parts.decoding import Decoding, decode
+from spanwright.parts.decoding import decode
+from spanwright.settings.settings import Decoding
 
 Span = tuple[int, int, int, float]
 """First word, last word, type, confidence."""

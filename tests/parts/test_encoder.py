@@ -11,13 +11,14 @@ from torch import nn
 
 import tiny
 from batching import batch_of
-from spanwright.batches.batch import Batch
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.labels import LabelSpace
+from spanwright.parts.batch import Batch
 from spanwright.parts.build import build
-from spanwright.parts.encoder.encoder import Encoder, PiecePooling
+from spanwright.parts.encoder.encoder import Encoder
 from spanwright.parts.model import SpanModel
 from spanwright.settings import Settings
+from spanwright.settings.encoder import PiecePooling
 
 WORDS = [[(1, 2), (3, 3)], [(1, 1), (2, 4), (5, 5)]]
 """First and last piece of the words of each of two windows."""

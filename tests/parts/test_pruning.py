@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import tiny
-from batching import batch_of, every_span
-from spanwright.batches.batch import Batch, Mentions
-from spanwright.batches.neighbours import near_golds
+from batching import as_taken, batch_of, every_span, with_neighbours
 from spanwright.batches.prepare import prepare
+from spanwright.parts.batch import Batch, Mentions
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.spans.pruning import Pruner, PruningSettings
+from spanwright.parts.spans.pruning import Pruner
 from spanwright.predicting.tagger import Tagger
+from spanwright.settings.candidates import PruningSettings
 from spanwright.text import Document
 
 LIMIT = 3
@@ -36,14 +36,14 @@ def states(words: int, windows: int, width: int = 5) -> WordStates:
     return WordStates(torch.randn(words, width), torch.randn(words, width), torch.randn(windows, width))
 
 
-def with_mentions(counts: list[int], golds: list[tuple[int, int, int]]) -> Batch:
+def with_mentions(counts: list[int], golds: list[tuple[int, int, int]], near: int = 0) -> Batch:
     """All spans of windows; golds are (window, first, last) in packed words."""
     spans = every_span(counts, LIMIT)
     window, first, last = torch.tensor(golds, dtype=torch.long).reshape(-1, 3).unbind(1)
     whole = torch.ones(len(golds), dtype=torch.bool)
     mentions = Mentions(window, first, last, torch.zeros_like(first), whole, whole, whole)
     pairs = [(spans.index(gold), 0) for gold in golds if gold in spans]
-    return batch_of(counts, spans, pairs, mentions=mentions)
+    return batch_of(counts, spans, pairs, mentions=mentions, near=near)
 
 
 def test_a_span_is_scored_by_its_ends_and_width() -> None:
@@ -81,26 +81,14 @@ def test_each_window_keeps_its_best(counts: list[int], keep: float, seed: int) -
 
 
 def test_golds_and_their_neighbours_are_kept_in_training_however_low_they_score() -> None:
-    batch = with_mentions([5], [(0, 1, 2)])
-    logits = -near_golds(batch, 1).float()
-    kept = pruner(keep=0.2).pruned(logits, batch, near=1)
+    batch = with_mentions([5], [(0, 1, 2)], near=1)
+    assert batch.neighbours is not None
+    logits = torch.zeros(len(batch.spans)).index_fill(0, batch.neighbours.span, -1.0)
+    kept = pruner(keep=0.2).pruned(logits, batch)
     found = set(zip(kept.spans.first.tolist(), kept.spans.last.tolist(), strict=True))
     assert {(1, 2), (0, 2), (2, 2), (1, 1), (1, 3)} <= found
     assert len(found) == 6  # one place is left to the best span
     assert kept.golds.span.tolist() == [sorted(found).index((1, 2))]
-
-
-@given(counts=st.lists(st.integers(1, 5), min_size=1, max_size=3), distance=st.integers(0, 3), data=st.data())
-def test_near_golds_are_those_a_loop_finds(counts: list[int], distance: int, data: st.DataObject) -> None:
-    every = every_span(counts, 99)
-    golds = data.draw(st.lists(st.sampled_from(every), max_size=3, unique=True))
-    batch = with_mentions(counts, golds)
-    expected = [
-        any(window == own and abs(first - begin) + abs(last - end) <= distance for own, begin, end in golds)
-        for window, first, last in every_span(counts, LIMIT)
-    ]
-    found = near_golds(batch, distance).tolist()
-    assert found == expected
 
 
 def deep(**pruning: float) -> dict[str, object]:
@@ -137,7 +125,8 @@ def gradients(model: torch.nn.Module, loss: Tensor) -> set[str]:
 def test_the_pruner_and_the_encoder_learn_from_pruning() -> None:
     model = tiny.model(**deep(keep=0.5))
     prepared = prepare(TEXT, model.pieces, model.plan)
-    batch = next(Tagger(model).batches([prepared], [np.array([[1, 1, 0, 1]])]))
+    made = next(Tagger(model).batches([prepared], [np.array([[1, 1, 0, 1]])]))
+    batch = with_neighbours(as_taken(made), model.settings.near)
     losses = model.network.losses(batch, {"pruning", "spans"})
     assert set(losses) == model.network.terms == {"pruning", "spans"}
     changed = gradients(model.network, losses["pruning"])

@@ -10,9 +10,10 @@ from torch import Tensor, nn
 
 import making
 import tiny
+from batching import as_taken
 from spanwright.analysis.spans import collect_spans, templates
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
@@ -39,7 +40,7 @@ def scored(model: TrainedModel) -> Iterator[tuple[Scorer, object, Batch]]:
     assert head is not None
     tagger = Tagger(model)
     with torch.inference_mode():
-        for batch in tagger.batches(tagger.prepare(DOCUMENTS)):
+        for batch in map(as_taken, tagger.batches(tagger.prepare(DOCUMENTS))):
             yield head.scorer, head(model.network.encoder(batch), batch), batch
 
 
@@ -101,7 +102,7 @@ def test_numbers_that_limits_are_compared_with_lie_in_their_range(kind: str) -> 
 def test_a_scorer_without_limits_to_tune_is_left_alone(kind: str) -> None:
     model = tiny.model(scorer=SCORERS[kind])
     before = {name: tensor.clone() for name, tensor in model.network.state_dict().items()}
-    set_tuned_thresholds(model, DOCUMENTS)
+    set_tuned_thresholds(model, [making.split(model, DOCUMENTS)])
     after = model.network.state_dict()
     assert scorer_of(model).limit_range is None
     assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
@@ -155,7 +156,7 @@ def outside() -> TrainedModel:
 
 
 def test_thresholds_of_a_scorer_from_outside_are_tuned(outside: TrainedModel) -> None:
-    set_tuned_thresholds(outside, DOCUMENTS)
+    set_tuned_thresholds(outside, [making.split(outside, DOCUMENTS)])
     assert scorer_of(outside).state_dict()["limits"].abs().min() > 0
 
 

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from batching import batch_of
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid
+from spanwright.settings.scorers import SigmoidSettings
 
 TYPES = 3
 Pair = tuple[int, int]

@@ -10,15 +10,18 @@ from torch import Tensor
 
 from batching import batch_of
 from golden.references.boundary_smoothing import Gold, smoothed
-from spanwright.batches.batch import Batch, Mentions
+from spanwright.parts.batch import Batch, Mentions
 from spanwright.parts.spans.classes import Classes
 from spanwright.parts.spans.scorers.smoothing import smoothed_targets
-from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
+from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.settings.scorers import SoftmaxSettings
 
 TYPES = 2
 
 
-def batch(words: int, golds: list[Gold], *, limit: int = 100, before: int = 0, whole: bool = True) -> Batch:
+def batch(
+    words: int, golds: list[Gold], *, limit: int = 100, before: int = 0, whole: bool = True, distance: int = 1
+) -> Batch:
     """One window of words with all spans up to a width, behind one whose words are in no span."""
     spans = [
         (1, before + first, before + last)
@@ -29,13 +32,12 @@ def batch(words: int, golds: list[Gold], *, limit: int = 100, before: int = 0, w
     shown = torch.full((len(golds),), whole)
     mentions = Mentions(torch.ones_like(first), first + before, last + before, type_, shown, shown, shown)
     pairs = [(spans.index((1, before + f, before + e)), t) for f, e, t in golds if e - f < limit]
-    return batch_of([before, words], spans, pairs, mentions=mentions)
+    return batch_of([before, words], spans, pairs, mentions=mentions, near=distance)
 
 
-def target(given_batch: Batch, first: int, last: int, **choices: float) -> list[float]:
+def target(given_batch: Batch, first: int, last: int) -> list[float]:
     """The probabilities of one span."""
-    chosen = {"smoothing": 0.1, "distance": 1, **choices}
-    found = smoothed_targets(given_batch, Classes((TYPES,)), **chosen)
+    found = smoothed_targets(given_batch, Classes((TYPES,)), smoothing=0.1)
     spans = given_batch.spans
     row = ((spans.first == first) & (spans.last == last)).nonzero().item()
     return found[row].tolist()
@@ -54,8 +56,8 @@ def test_targets_equal_a_naive_loop_over_all_spans(
     drawn: tuple[int, list[Gold]], limit: int, before: int, smoothing: float, distance: int
 ) -> None:
     words, golds = drawn
-    given_batch = batch(words, golds, limit=limit, before=before)
-    found = smoothed_targets(given_batch, Classes((TYPES,)), smoothing=smoothing, distance=distance)
+    given_batch = batch(words, golds, limit=limit, before=before, distance=distance)
+    found = smoothed_targets(given_batch, Classes((TYPES,)), smoothing=smoothing)
     table = smoothed(words, golds, TYPES, smoothing, distance)
     columns = (given_batch.spans.first.tolist(), given_batch.spans.last.tolist())
     expected = [table[first - before, last - before] for first, last in zip(*columns, strict=True)]
@@ -111,5 +113,5 @@ def test_hardly_any_smoothing_is_hardly_different_from_none(reduction: str) -> N
 
 def test_no_candidates_have_no_targets() -> None:
     mentions = batch(2, [(0, 1, 0)]).mentions
-    given_batch = batch_of([0, 2], mentions=mentions)
-    assert smoothed_targets(given_batch, Classes((TYPES,)), smoothing=0.1, distance=1).shape == (0, TYPES + 1)
+    given_batch = batch_of([0, 2], mentions=mentions, near=1)
+    assert smoothed_targets(given_batch, Classes((TYPES,)), smoothing=0.1).shape == (0, TYPES + 1)

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from batching import batch_of, every_span
-from spanwright.batches.batch import Batch
-from spanwright.parts.spans.pruning import Pruner, PruningSettings
-from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, BiEncoderSettings, Compared, Comparisons
-from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
-from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
+from spanwright.parts.batch import Batch
+from spanwright.parts.spans.pruning import Pruner
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, Compared, Comparisons
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid
+from spanwright.parts.spans.scorers.softmax import Softmax
 from spanwright.parts.spans.scorers.type_vectors import AtomicTypes
+from spanwright.settings.candidates import PruningSettings
+from spanwright.settings.scorers import BiEncoderSettings, SigmoidSettings, SoftmaxSettings
 
 TYPES = 3
 SOME = settings(max_examples=40)
@@ -151,7 +153,7 @@ def test_a_bi_encoder_reports_its_probabilities_of_what_it_predicts(joint: bool)
     scores, made = comparisons(40), bi_encoder(joint=joint)
     probabilities, found = made.probabilities(scores, batch(40, {})), made.predict(scores, batch(40, {}))
     assert 0 < len(found.type) < 120
-    assert torch.equal(probabilities[found.first, found.type], found.confidence)
+    torch.testing.assert_close(probabilities[found.first, found.type], found.confidence)
     above = (probabilities > 0.5).nonzero()
     assert above.tolist() == torch.stack([found.first, found.type], dim=1).tolist()
 

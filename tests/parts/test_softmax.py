@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batching import batch_of
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
+from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.settings.scorers import SoftmaxSettings
 
 TYPES = 3
 

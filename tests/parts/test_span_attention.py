@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.spans.representations.attention import Inside, span_attention
 
 HEADS, SIZE, WORDS = 2, 3, 5

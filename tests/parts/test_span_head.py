@@ -10,17 +10,21 @@ import torch
 from torch import Tensor
 
 from batching import batch_of, every_span
-from spanwright.batches.batch import Batch, Mentions
+from spanwright.parts.batch import Batch, Mentions
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.model import SpanHead
 from spanwright.parts.spans.predictions import Predictions
-from spanwright.parts.spans.pruning import Pruner, PruningSettings
-from spanwright.parts.spans.representations.composed import Composed, ComposedSettings
+from spanwright.parts.spans.pruning import Pruner
+from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
-from spanwright.parts.spans.scorers.softmax import Softmax, SoftmaxSettings
-from spanwright.parts.spans.transforms.bottleneck import Bottleneck, BottleneckSettings
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid
+from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.parts.spans.transforms.bottleneck import Bottleneck
 from spanwright.parts.spans.transforms.transformed import Transformed
+from spanwright.settings.candidates import PruningSettings
+from spanwright.settings.representations import ComposedSettings
+from spanwright.settings.scorers import SigmoidSettings, SoftmaxSettings
+from spanwright.settings.transforms import BottleneckSettings
 
 WIDTH, LIMIT, TYPES, COUNTS = 6, 3, 2, (5, 4)
 SCORERS = ("softmax", "sigmoid")

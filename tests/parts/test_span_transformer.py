@@ -18,13 +18,14 @@ from transformers import BertConfig, ElectraConfig, MPNetConfig, PreTrainedConfi
 import tiny
 from batching import batch_of, every_span, spans_of
 from spanwright import artifact
-from spanwright.batches.batch import Spans
 from spanwright.errors import SettingsError
+from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.backbone import from_config
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.representations.blocks import checked_depth
-from spanwright.parts.spans.representations.span_transformer import SpanTransformer, SpanTransformerSettings
+from spanwright.parts.spans.representations.span_transformer import SpanTransformer
 from spanwright.predicting.tagger import Tagger
+from spanwright.settings.representations import SpanTransformerSettings
 
 WIDTH, LIMIT, LAYERS = 8, 4, 3
 SIZES = {

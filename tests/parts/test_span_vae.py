@@ -13,11 +13,12 @@ from pydantic import ValidationError
 from torch import Tensor
 from torch.distributions import Normal, kl_divergence
 
-from spanwright.batches.batch import Rewrites, Spans
 from spanwright.batches.writer.vocabulary import END, PAD
 from spanwright.errors import InputError
-from spanwright.parts.beside.writer.auto_encoders import SpanVae, SpanVaeSettings, divergence, sample
-from spanwright.parts.beside.writer.word_decoder import OutputKind, WordDecoder
+from spanwright.parts.batch import Rewrites, Spans
+from spanwright.parts.beside.writer.auto_encoders import SpanVae, divergence, sample
+from spanwright.parts.beside.writer.word_decoder import WordDecoder
+from spanwright.settings.auxiliaries import OutputKind, SpanVaeSettings
 
 VECTOR_SIZE, VOCABULARY = 6, 30
 RECONSTRUCTION = {"reconstruction", "reconstruction-divergence"}

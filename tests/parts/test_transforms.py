@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from batching import every_span, spans_of
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.spans.representations.composed import Composed, ComposedSettings
+from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.parts.spans.transforms.bilstm import BiLstm, BiLstmSettings
-from spanwright.parts.spans.transforms.feed_forward import FeedForward, FeedForwardSettings
+from spanwright.parts.spans.transforms.bilstm import BiLstm
+from spanwright.parts.spans.transforms.feed_forward import FeedForward
 from spanwright.parts.spans.transforms.transformed import Transformed
+from spanwright.settings.representations import ComposedSettings
+from spanwright.settings.transforms import BiLstmSettings, FeedForwardSettings
 
 SIZE, HIDDEN, LIMIT = 4, 3, 4
 

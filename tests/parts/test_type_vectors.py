@@ -13,12 +13,13 @@ from torch import Tensor, nn
 
 import making
 import tiny
+from batching import as_taken
 from spanwright import artifact
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Batch
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import SettingsError
 from spanwright.labels import LabelSpace
+from spanwright.parts.batch import Batch
 from spanwright.parts.build import build
 from spanwright.parts.spans.scorers.bi_encoder import BiEncoder
 from spanwright.parts.spans.scorers.type_vectors import PrototypeTypes
@@ -76,7 +77,7 @@ def calls(module: nn.Module) -> list[int]:
 
 def some_batch(trained: TrainedModel) -> Batch:
     split = prepare_split(DOCUMENTS, trained.pieces, trained.plan, trained.labels)
-    return next(Tagger(trained).batches(split.documents, split.golds))
+    return as_taken(next(Tagger(trained).batches(split.documents, split.golds)))
 
 
 def test_type_vectors_are_computed_once_at_inference_and_anew_after_training() -> None:

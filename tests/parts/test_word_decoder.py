@@ -10,13 +10,8 @@ from torch import Tensor, nn
 
 from spanwright.batches.writer.vocabulary import END, PAD, START, UNKNOWN
 from spanwright.errors import SettingsError
-from spanwright.parts.beside.writer.word_decoder import (
-    OutputKind,
-    WordDecoder,
-    WordTable,
-    forgetful,
-    shifted,
-)
+from spanwright.parts.beside.writer.word_decoder import WordDecoder, WordTable, forgetful, shifted
+from spanwright.settings.auxiliaries import OutputKind
 
 WORDS, WORD_SIZE, LATENT, HIDDEN = 30, 3, 5, 16
 FIRST_WORD = UNKNOWN + 1

@@ -14,10 +14,11 @@ from pydantic import ValidationError
 from torch import Tensor
 
 import batching
-from spanwright.batches.batch import Batch, Mentions
-from spanwright.parts.beside.tagger import TaggerSettings, WordTagger, entity_ends, legal_moves, painted
+from spanwright.parts.batch import Batch, Mentions
+from spanwright.parts.beside.tagger import WordTagger, entity_ends, legal_moves, painted
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.predictions import Predictions
+from spanwright.settings.auxiliaries import TaggerSettings
 from spanwright.text.tags import runs_from_tags
 
 Kind = Literal["softmax", "crf"]

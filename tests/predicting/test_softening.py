@@ -9,6 +9,7 @@ import torch
 
 import making
 import tiny
+from batching import as_taken
 from spanwright.artifact import TrainedModel
 from spanwright.errors import InputError
 from spanwright.evaluation import Calibration
@@ -43,7 +44,7 @@ def naive(model: TrainedModel, document: Document) -> Found:
     assert head is not None and isinstance(head.scorer, Softmax)
     (prepared,) = tagger.prepare([document])
     probabilities: Found = {}
-    for batch in tagger.batches([prepared]):
+    for batch in map(as_taken, tagger.batches([prepared])):
         logits = head(model.network.encoder(batch), batch)
         for row, span in enumerate(zip(batch.spans.window, batch.spans.first, batch.spans.last, strict=True)):
             first, last = (int(place + batch.word_offset[span[0]]) for place in span[1:])

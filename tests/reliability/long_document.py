@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from spanwright.batches.batch import Batch, Spans
+from spanwright.parts.batch import Batch, Spans
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.predicting.tagger import Tagger
 

@@ -13,6 +13,7 @@ import torch
 import making
 import spanwright
 import tiny
+from batching import as_taken
 from spanwright import artifact
 from spanwright.batches.collate import collate
 from spanwright.batches.prepare import prepare, windows_of
@@ -83,7 +84,7 @@ def scores_of(model: artifact.TrainedModel, document: Document) -> torch.Tensor:
     """The scores of all candidate spans of a document."""
     prepared = prepare(document, model.pieces, model.plan)
     windows = windows_of(prepared, 0, model.plan, model.pieces.special_count)
-    batch = collate(windows, [prepared], model.pieces, width_limit=model.plan.width_limit)
+    batch = as_taken(collate(windows, [prepared], model.pieces, width_limit=model.plan.width_limit))
     network = model.network
     with torch.inference_mode():
         return network.spans(network.encoder(batch), batch)

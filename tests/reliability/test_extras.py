@@ -29,8 +29,8 @@ def load_minilm(folder: Path) -> None:
 
 
 def adapt_encoder(folder: Path) -> None:
-    from spanwright.parts.encoder.adapters import LoraSettings
     from spanwright.parts.encoder.backbone import load_pretrained
+    from spanwright.settings.encoder import LoraSettings
 
     # Refused before anything is read: there is no such encoder.
     load_pretrained(str(folder / "missing"), lora=LoraSettings())

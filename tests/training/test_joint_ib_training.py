@@ -14,12 +14,14 @@ import torch
 from torch import Tensor
 
 import making
+from batching import as_taken
 from spanwright import artifact
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Batch
 from spanwright.errors import ModelError, SettingsError
+from spanwright.parts.batch import Batch
 from spanwright.predicting.tagger import Tagger
-from spanwright.settings import AuxiliarySettings, Settings, load_settings
+from spanwright.settings import Settings, load_settings
+from spanwright.settings.auxiliaries import AuxiliarySettings
 from spanwright.training.journal import read_journal
 from spanwright.training.loop import RunResult, train
 from spanwright.training.objective import total, weights_at
@@ -65,7 +67,7 @@ def losses(setup: Setup, positions: range = range(6)) -> dict[str, Tensor]:
     """The loss terms of some training windows."""
     torch.manual_seed(0)
     network = setup.model.network.train()
-    return network.losses(setup.batch(positions, (1, 0, 0)), network.terms)
+    return network.losses(as_taken(setup.batch(positions, (1, 0, 0))), network.terms)
 
 
 def taught(setup: Setup, term: str) -> set[str]:
@@ -144,7 +146,7 @@ def test_the_first_phase_trains_writer_and_encoder_and_the_rest_of_the_run_every
 
 
 def test_a_part_that_a_phase_leaves_out_is_not_even_computed(setup: Setup) -> None:
-    network, batch = setup.model.network, setup.batch(range(4), (1, 0, 0))
+    network, batch = setup.model.network, as_taken(setup.batch(range(4), (1, 0, 0)))
     assert network.losses(batch, WRITTEN).keys() == WRITTEN
     assert network.losses(batch, {"spans"}).keys() == {"spans", "compression"}
 
@@ -225,7 +227,7 @@ def test_a_kept_writer_writes_the_same_when_it_is_loaded(
     trained = recorder.setup.model
     trained.network.load_state_dict(recorder.weights[best])
     assert loaded.vocabulary == trained.vocabulary
-    batch = recorder.setup.batch(range(len(recorder.setup.train.windows)), (1, 0, 0))
+    batch = as_taken(recorder.setup.batch(range(len(recorder.setup.train.windows)), (1, 0, 0)))
     for synonym in (False, True):
         texts = rewrites(loaded, batch, synonym=synonym)
         assert texts == rewrites(trained, batch, synonym=synonym)

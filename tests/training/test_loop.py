@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,12 +11,13 @@ import torch
 
 import making
 from spanwright import artifact
+from spanwright.batches.pieces import Integers, PieceEncoder
 from spanwright.errors import InputError, SettingsError
 from spanwright.evaluation import Scores
 from spanwright.evaluation.scores import Counts
 from spanwright.formats.files import read, write
 from spanwright.predicting.tagger import load
-from spanwright.text import Document, Entity
+from spanwright.text import Document, Entity, Range
 from spanwright.training import loop
 from spanwright.training.journal import read_journal
 from spanwright.training.loop import RunResult, train
@@ -95,6 +98,25 @@ def test_the_best_model_is_kept_and_not_the_last(
     run(tiny_encoder, tmp_path / "run", watcher=recorder, train=TRAIN[:8])
     assert recorder.best == [True, True, False, False]
     assert same(weights_in(tmp_path / "run"), recorder.weights[1])
+
+
+def test_every_document_is_prepared_once_however_often_dev_is_scored(
+    tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For reports, thresholds, scores, what a pruner keeps, and at the end once more."""
+    seen: Counter[str] = Counter()
+    encode = PieceEncoder.encode
+
+    def count(pieces: PieceEncoder, text: str, words: Sequence[Range]) -> tuple[Integers, Integers]:
+        seen[text] += 1
+        return encode(pieces, text, words)
+
+    monkeypatch.setattr(PieceEncoder, "encode", count)
+    settings = making.settings(
+        tiny_encoder, "training.epochs=2", "scorer.kind=sigmoid", "candidates.pruning.keep=2.0"
+    )
+    train(settings, train=TRAIN[:4], dev=DEV[:3], out=tmp_path / "run")
+    assert seen == dict.fromkeys([document.text for document in (*TRAIN[:4], *DEV[:3])], 1)
 
 
 def test_the_result_is_the_model_in_the_folder(finished: tuple[RunResult, Recorder]) -> None:

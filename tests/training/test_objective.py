@@ -7,16 +7,9 @@ import torch
 from pydantic import ValidationError
 
 from spanwright.errors import SettingsError
-from spanwright.schedules import LinearSchedule, LogisticSchedule
-from spanwright.training.objective import (
-    ObjectiveSettings,
-    Phase,
-    check_roles,
-    check_terms,
-    role_rates_at,
-    total,
-    weights_at,
-)
+from spanwright.settings.objective import ObjectiveSettings, Phase
+from spanwright.settings.schedules import LinearSchedule, LogisticSchedule
+from spanwright.training.objective import check_roles, check_terms, role_rates_at, total, weights_at
 
 TERMS = {"spans", "tags", "words"}
 

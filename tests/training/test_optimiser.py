@@ -6,8 +6,8 @@ from torch import nn
 
 import tiny
 from spanwright.errors import SettingsError
+from spanwright.settings.optimiser import OptimiserSettings
 from spanwright.training.optimiser import (
-    OptimiserSettings,
     default_rates,
     limit_gradients,
     make_optimiser,

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import making
+from batching import as_taken
 from spanwright import artifact
 from spanwright.errors import SettingsError
 from spanwright.parts.beside.crf import LinearChain
@@ -43,7 +44,7 @@ def ready(recipe: str, encoder: str, *changes: str) -> Setup:
 def losses(setup: Setup) -> dict[str, torch.Tensor]:
     """The terms of one batch, always with the same dropout."""
     network, settings = setup.model.network.train(), setup.model.settings
-    batch = setup.batch(range(6), (1, 0, 0))
+    batch = as_taken(setup.batch(range(6), (1, 0, 0)))
     seed_draws((1, 0, 0))
     return network.losses(batch, weights_at(settings.objective, network.terms, settings.shares, progress=0.9))
 
@@ -67,7 +68,7 @@ def test_losses_are_near_those_of_32_bits_and_have_32_bits_themselves(
 
 def test_states_of_words_come_from_16_bits(tiny_encoder: str) -> None:
     setup = ready("plain", tiny_encoder, *making.SMALL)
-    encoder, batch = setup.model.network.eval().encoder, setup.batch(range(6), (1, 0, 0))
+    encoder, batch = setup.model.network.eval().encoder, as_taken(setup.batch(range(6), (1, 0, 0)))
     exact = encoder(batch).start
     with transformers_in_bf16(setup.model.network):
         near = encoder(batch).start

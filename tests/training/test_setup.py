@@ -190,8 +190,8 @@ WRITING = (
 
 
 def numbers(part: object) -> list[object]:
-    """All tensors of a batch, also of the parts in it, as lists."""
-    if isinstance(part, torch.Tensor):
+    """All arrays of a batch, also of the parts in it, as lists."""
+    if isinstance(part, np.ndarray):
         return part.tolist()
     present = (value for field in fields(part) if (value := getattr(part, field.name)) is not None)
     return [numbers(value) for value in present]

@@ -15,10 +15,11 @@ import pytest
 import torch
 from torch import Tensor
 
+import making
 import several
 import tiny
+from batching import as_taken
 from spanwright import artifact
-from spanwright.batches.batch import Batch
 from spanwright.batches.order import training_order
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import window_lengths
@@ -26,6 +27,7 @@ from spanwright.errors import InputError, SettingsError
 from spanwright.evaluation import Scores
 from spanwright.evaluation.scores import Counts
 from spanwright.labels import LabelSpace
+from spanwright.parts.batch import Batch, window_of_word
 from spanwright.parts.beside.conditional import shared_rows
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import longest_input
@@ -34,6 +36,7 @@ from spanwright.predicting.tagger import Tagger, load
 from spanwright.settings import Settings
 from spanwright.text import Document
 from spanwright.training import loop
+from spanwright.training.data import Split
 from spanwright.training.journal import read_journal
 from spanwright.training.loop import RunResult, train
 from spanwright.training.objective import total, weights_at
@@ -125,7 +128,7 @@ def test_each_corpus_has_types_of_its_own_and_the_map_says_what_they_share(setup
 def test_gold_types_are_those_of_the_corpus_of_a_document(setup: Setup) -> None:
     own = {0: {0, 1}, 1: {2}, 2: {3, 4}}
     for corpus, types in own.items():
-        batch = setup.batch(of_corpus(setup, corpus, 20), (1, 0, 0))
+        batch = as_taken(setup.batch(of_corpus(setup, corpus, 20), (1, 0, 0)))
         assert batch.corpus.unique().tolist() == [corpus]
         assert set(batch.golds.type.tolist()) == set(batch.mentions.type.tolist()) == types
 
@@ -169,7 +172,7 @@ def test_fixed_conditions_stay_as_they_begin(tiny_encoder: str, label_map: str, 
 def test_a_batch_teaches_the_classes_conditions_and_the_token_of_its_corpus_alone(
     setup: Setup, corpus: int
 ) -> None:
-    learn(setup, setup.batch(of_corpus(setup, corpus, 20), (1, 0, 0)))
+    learn(setup, as_taken(setup.batch(of_corpus(setup, corpus, 20), (1, 0, 0))))
     found = gradients(setup.model.network)
     own = [(0, 1, 2), (3, 4), (5, 6, 7)][corpus]
     for name in (CONDITION, "spans.scorer.layers.0.weight", "spans.scorer.layers.0.bias"):
@@ -189,7 +192,7 @@ def test_an_auto_encoder_without_weight_is_as_good_as_none(
         weights = multi.model.network.state_dict()
         missing, unexpected = with_cvae.model.network.load_state_dict(weights, strict=False)
         assert not unexpected and all(name.startswith("spans.conditioned") for name in missing)
-    batch = multi.batch(of_corpus(multi, 0), (1, 0, 0))
+    batch = as_taken(multi.batch(of_corpus(multi, 0), (1, 0, 0)))
     losses, randomness = zip(
         *((learn(made, batch), torch.get_rng_state()) for made in (multi, idle, setup)), strict=True
     )
@@ -257,17 +260,17 @@ def states(setup: Setup, batch: Batch) -> Tensor:
 
 
 def test_the_token_of_a_corpus_changes_the_states_of_all_words(setup: Setup) -> None:
-    batch = setup.batch(range(4), (1, 0, 0))
+    batch = as_taken(setup.batch(range(4), (1, 0, 0)))
     own, other = (states(setup, replace(batch, corpus=torch.full((4,), n))) for n in (0, 1))
     assert (own != other).any(dim=1).all()
     mixed = states(setup, replace(batch, corpus=torch.tensor([0, 1, 1, 0])))
-    first = batch.window_of_word
+    first = window_of_word(batch)
     torch.testing.assert_close(mixed[first == 0], own[first == 0])
     torch.testing.assert_close(mixed[first == 1], other[first == 1])
 
 
 def test_without_a_token_an_encoder_does_not_know_the_corpus(unnamed: Setup) -> None:
-    batch = unnamed.batch(range(4), (1, 0, 0))
+    batch = as_taken(unnamed.batch(range(4), (1, 0, 0)))
     own, other = (states(unnamed, replace(batch, corpus=torch.full((4,), n))) for n in (0, 1))
     assert torch.equal(own, other)
     assert not any("corpora" in name for name in unnamed.model.network.state_dict())
@@ -275,7 +278,7 @@ def test_without_a_token_an_encoder_does_not_know_the_corpus(unnamed: Setup) -> 
 
 def test_the_token_stands_behind_the_text_and_nothing_else_changes(setup: Setup, unnamed: Setup) -> None:
     """[CLS] text [SEP] becomes [CLS] text [SEP] token [SEP], also in a window that is padded."""
-    named, plain = (made.batch(range(6), (1, 0, 0)) for made in (setup, unnamed))
+    named, plain = (as_taken(made.batch(range(6), (1, 0, 0))) for made in (setup, unnamed))
     encoder = setup.model.network.encoder
     embed = encoder.backbone.get_input_embeddings()
     assert encoder.corpora is not None
@@ -304,7 +307,7 @@ def test_with_the_token_windows_still_fit_the_longest_input(tiny_encoder: str, l
     limit = longest_input(made.model.network.encoder.config)
     sizes = window_lengths(made.train.windows, made.train.documents, made.model.pieces.special_count)
     assert limit - 12 < sizes.max() <= limit == made.model.plan.pieces
-    widest = made.batch([int(sizes.argmax())], (1, 0, 0))
+    widest = as_taken(made.batch([int(sizes.argmax())], (1, 0, 0)))
     assert widest.piece_ids.shape[1] == sizes.max()
     assert bool(states(made, widest).isfinite().all())
 
@@ -333,7 +336,7 @@ def test_gradients_of_a_group_of_corpora_are_those_of_one_large_mixed_batch(
     setup.model.network.load_state_dict(recorder.fresh)
     windows = len(setup.train.windows)
     assert sorted(portion.count for portion in setup.portions) == [2, 3, windows - 5]
-    loss = learn(setup, setup.batch(range(windows), (1, 0, 0)), {"spans": 1.0})
+    loss = learn(setup, as_taken(setup.batch(range(windows), (1, 0, 0))), {"spans": 1.0})
     assert recorder.losses[0] == pytest.approx(float(loss), rel=1e-5)
     expected = gradients(setup.model.network)
     assert expected.keys() == found[0].keys()
@@ -431,12 +434,12 @@ def test_the_targets_choose_the_model(
 ) -> None:
     seen: Counter[str] = Counter()
 
-    def score(_: object, documents: list[Document]) -> Scores:
-        names = sorted({str(document.corpus) for document in documents})
+    def score(_: object, split: Split) -> Scores:
+        names = sorted({str(document.corpus) for document in split.source})
         epoch = seen[" ".join(names)]
         seen[" ".join(names)] += 1
         counts = sum((Counts(*FOUND[name][epoch]) for name in names), start=Counts())
-        return Scores(per_type={"Gene": counts}, documents=len(documents))
+        return Scores(per_type={"Gene": counts}, documents=len(split.source))
 
     monkeypatch.setattr(loop, "score_model", score)
     recorder = Recorder()
@@ -688,14 +691,16 @@ def test_the_thresholds_of_a_corpus_depend_on_its_own_documents_alone(
     (name,) = (name for name in model.network.state_dict() if name.endswith("tuned"))
     alone = []
     for corpus in ("Alpha", "Beta", "Gamma"):
-        set_tuned_thresholds(model, [document for document in DEV if document.corpus == corpus])
+        set_tuned_thresholds(
+            model, [making.split(model, [document for document in DEV if document.corpus == corpus])]
+        )
         own = [
             place
             for place, (_, number) in enumerate(model.labels.keys)
             if model.labels.corpora[number] == corpus
         ]
         alone += model.network.state_dict()[name][own].tolist()
-    set_tuned_thresholds(model, DEV)
+    set_tuned_thresholds(model, [making.split(model, DEV)])
     assert model.network.state_dict()[name].tolist() == pytest.approx(alone)
 
 

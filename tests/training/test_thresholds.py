@@ -14,8 +14,9 @@ import making
 import tiny
 from spanwright.artifact import TrainedModel
 from spanwright.parts.spans.scorers.bi_encoder import Comparison
-from spanwright.parts.spans.scorers.sigmoid import Sigmoid, SigmoidSettings
+from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.predicting.tagger import Tagger
+from spanwright.settings.scorers import SigmoidSettings
 from spanwright.training.loop import score_model
 from spanwright.training.thresholds import best_thresholds, set_tuned_thresholds
 
@@ -107,7 +108,7 @@ def tuned_of(made: TrainedModel) -> Tensor:
 
 
 def f1_by_type(made: TrainedModel) -> list[float]:
-    per_type = score_model(made, DEV).per_type
+    per_type = score_model(made, making.split(made, DEV)).per_type
     return [per_type[name].f1 for name in made.labels.types]
 
 
@@ -117,7 +118,7 @@ def f1_by_type(made: TrainedModel) -> list[float]:
     ids=["bi-encoder", "sigmoid"],
 )
 def test_no_other_threshold_is_better_on_dev_than_the_tuned_one(made: TrainedModel, others: Tensor) -> None:
-    set_tuned_thresholds(made, DEV)
+    set_tuned_thresholds(made, [making.split(made, DEV)])
     best = f1_by_type(made)
     tuned = tuned_of(made).clone()
     assert min(best) > 0
@@ -125,7 +126,7 @@ def test_no_other_threshold_is_better_on_dev_than_the_tuned_one(made: TrainedMod
         tuned_of(made).fill_(float(other))
         for found, tuned_f1 in zip(f1_by_type(made), best, strict=True):
             assert found <= tuned_f1 + 1e-9
-    set_tuned_thresholds(made, DEV)
+    set_tuned_thresholds(made, [making.split(made, DEV)])
     assert torch.equal(tuned_of(made), tuned)
 
 
@@ -139,7 +140,7 @@ def test_no_other_threshold_is_better_on_dev_than_the_tuned_one(made: TrainedMod
 )
 def test_only_thresholds_of_spans_are_tuned(made: TrainedModel, name: str) -> None:
     before = {name: tensor.clone() for name, tensor in made.network.state_dict().items()}
-    set_tuned_thresholds(made, DEV)
+    set_tuned_thresholds(made, [making.split(made, DEV)])
     after = made.network.state_dict()
     assert [each for each, tensor in after.items() if not torch.equal(tensor, before[each])] == [name]
 
@@ -148,7 +149,7 @@ def test_probabilities_near_zero_are_told_apart() -> None:
     made, unlikely = sigmoid_model("tuned"), sigmoid_model("tuned")
     unlikely.network.spans.scorer.layers[-1].bias.data.sub_(12)
     for each in (made, unlikely):
-        set_tuned_thresholds(each, DEV)
+        set_tuned_thresholds(each, [making.split(each, DEV)])
     assert tuned_of(unlikely).max() < 1e-4
     # The borders of bins lie elsewhere, which counts little.
     assert f1_by_type(unlikely) == pytest.approx(f1_by_type(made), abs=0.01)
@@ -160,7 +161,7 @@ def test_probabilities_near_zero_are_told_apart() -> None:
 def test_no_probability_exceeds_the_threshold_of_a_type_that_dev_lacks() -> None:
     made = sigmoid_model("tuned")
     made.network.spans.scorer.layers[-1].bias.data.add_(30)
-    set_tuned_thresholds(made, [replace(document, entities=()) for document in DEV])
+    set_tuned_thresholds(made, [making.split(made, [replace(document, entities=()) for document in DEV])])
     assert tuned_of(made).tolist() == [1.0, 1.0]
     assert not any(document.entities for document in Tagger(made).tag(DEV))
 
@@ -168,5 +169,5 @@ def test_no_probability_exceeds_the_threshold_of_a_type_that_dev_lacks() -> None
 @pytest.mark.parametrize("made", [model("dynamic"), model("learned"), sigmoid_model("half"), tiny.model()])
 def test_models_without_tuned_thresholds_are_left_alone(made: TrainedModel) -> None:
     before = {name: tensor.clone() for name, tensor in made.network.state_dict().items()}
-    set_tuned_thresholds(made, DEV)
+    set_tuned_thresholds(made, [making.split(made, DEV)])
     assert all(torch.equal(tensor, before[name]) for name, tensor in made.network.state_dict().items())

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Batch
+from spanwright.batches.batch import Array, Batch
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import PreparedDocument, gold_words
 from spanwright.batches.writer.gold_spans import (
@@ -28,8 +28,10 @@ from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.errors import InputError
 from spanwright.evaluation import corpus_bleu
 from spanwright.lexicons.synonyms import Synonyms
-from spanwright.parts.beside.writer.auto_encoders import SYNONYMS, SpanVae
+from spanwright.parts.batch import to_tensors
+from spanwright.parts.beside.writer.auto_encoders import SpanVae
 from spanwright.predicting.tagger import Tagger
+from spanwright.settings.auxiliaries import SYNONYMS
 from spanwright.text import Document
 
 _ORDER = 2
@@ -187,13 +189,13 @@ def _write(
 
 
 def _numbers(
-    model: TrainedModel, batch: Batch, kinds: Sequence[bool]
+    model: TrainedModel, batch: Batch[Array], kinds: Sequence[bool]
 ) -> tuple[list[list[int]], list[list[list[int]]]]:
     """(spans, 3) and (kinds, spans, longest): places of golds, and the numbers of words written from them."""
     network, writer = model.network, _writer(model)
-    batch = batch.to(network.device)
     spans, places = spans_of_golds(batch)
-    evidence = network.evidence(network.encoder(batch), spans)
+    states = network.encoder(to_tensors(batch, network.device))
+    evidence = network.evidence(states, to_tensors(spans, network.device))
     written = [writer.rewrite(evidence, synonym=synonym, longest=LONGEST).tolist() for synonym in kinds]
     return places.tolist(), written
 

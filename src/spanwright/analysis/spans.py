@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Batch, Spans
+from spanwright.batches.batch import Array, Batch, Spans
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import gold_words
 from spanwright.errors import InputError
+from spanwright.parts.batch import to_tensors
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.model import SpanHead
 from spanwright.parts.spans.classes import OwnTypes
@@ -137,15 +139,15 @@ class _Collector:
             self._look_at_batch(batch)
         self._documents += len(documents)
 
-    def _look_at_batch(self, batch: Batch) -> None:
-        moved = batch.to(self._model.network.device)
+    def _look_at_batch(self, batch: Batch[Array]) -> None:
+        moved = to_tensors(batch, self._model.network.device)
         states = self._model.network.encoder(moved)
         vectors, scores, thresholds = _vectors_and_scores(self._head, states, moved)
         own = self._own.of_windows(moved)
         if own is not None:
             scores = _only(scores, own[moved.spans.window])
             thresholds = None if thresholds is None else _only(thresholds, own)
-        gold, type_ = batch.golds.span.numpy(), batch.golds.type.numpy()
+        gold, type_ = batch.golds.span, batch.golds.type
         other = np.setdiff1d(np.arange(len(vectors)), gold)
 
         def columns(spans: Integers, types: Integers) -> Arrays:
@@ -159,7 +161,7 @@ class _Collector:
         self._pairs += [_near_pairs(batch.spans, vectors, span) for span in np.unique(gold).tolist()]
         self.found += len(gold)
 
-    def _evidence(self, states: WordStates, spans: Spans, positions: Integers) -> Floats:
+    def _evidence(self, states: WordStates, spans: Spans[Tensor], positions: Integers) -> Floats:
         """(positions, evidence size): what the vectors of some spans are before all transforms."""
         at = torch.from_numpy(positions).to(spans.first.device)
         return _array(self._head.representation.evidence(states, spans.take(at)))
@@ -201,7 +203,7 @@ def _span_head(model: TrainedModel) -> SpanHead[Any]:
 
 
 def _vectors_and_scores(
-    head: SpanHead[Any], states: WordStates, batch: Batch
+    head: SpanHead[Any], states: WordStates, batch: Batch[Tensor]
 ) -> tuple[Floats, Floats, Floats | None]:
     """(spans, size), (spans, types) and, with a bi-encoder, (windows, types): vectors, scores, thresholds."""
     vectors = head.representation(states, batch.spans)
@@ -210,15 +212,15 @@ def _vectors_and_scores(
     return _array(vectors.spans), _array(found.score), thresholds
 
 
-def _near_pairs(spans: Spans, vectors: Floats, span: int) -> npt.NDArray[np.float32]:
+def _near_pairs(spans: Spans[Array], vectors: Floats, span: int) -> npt.NDArray[np.float32]:
     """(pairs, 2): overlap and cosine of an entity with each other candidate of its window that is near."""
-    window, first, last = (column.numpy() for column in (spans.window, spans.first, spans.last))
+    window, first, last = spans.window, spans.first, spans.last
     shared = np.minimum(last, last[span]) - np.maximum(first, first[span]) + 1
     # Below zero, shared words are words between the two.
     near = np.flatnonzero((window == window[span]) & (shared >= -NEAR))
     near = near[near != span]
     shared = np.maximum(shared[near], 0)
-    widths = last - first + 1
+    widths = spans.widths
     overlap = shared / (widths[near] + widths[span] - shared)
     unit = unit_vectors(vectors[[span, *near]])
     return np.column_stack([overlap, unit[1:] @ unit[0]]).astype(np.float32)
@@ -241,12 +243,12 @@ def unit_vectors(vectors: Floats) -> Floats:
     return unit
 
 
-def _only(values: Floats, own: torch.Tensor) -> Floats:
+def _only(values: Floats, own: Tensor) -> Floats:
     """Values with nan where they are not own ones; a copy, as thresholds may be one row for all windows."""
     masked: Floats = np.where(own.cpu().numpy(), values, np.float32("nan"))
     return masked
 
 
-def _array(tensor: torch.Tensor) -> Floats:
+def _array(tensor: Tensor) -> Floats:
     array: Floats = tensor.detach().float().cpu().numpy()
     return array

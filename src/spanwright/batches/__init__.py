@@ -1,1 +1,1 @@
-"""From documents to batches of tensors: words, pieces, windows, candidate spans, golds, order."""
+"""From documents to batches of arrays: words, pieces, windows, candidate spans, golds, order."""

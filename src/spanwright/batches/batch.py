@@ -2,158 +2,172 @@
 
 Words are *packed*: the words of all windows of a batch stand in one row without padding, and spans point
 into that row. Only the encoder sees a padded tensor.
+
+Columns are numpy arrays here, and tensors from where a network takes a batch (`parts/batch.py`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
-import torch
-from torch import Tensor
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Column = TypeVar("Column", bound=Any)
+"""What holds the numbers of a batch: `Array` or a tensor. What both can do is written once, for both."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spans:
+@dataclass(frozen=True)
+class Spans(Generic[Column]):
     """Candidate spans of a batch, in order of their first word and width."""
 
-    window: Tensor
+    window: Column
     """(spans,): the window of each span."""
-    first: Tensor
+    first: Column
     """(spans,): packed position of its first word."""
-    last: Tensor
+    last: Column
     """(spans,): packed position of its last word (inclusive: parts gather states there)."""
 
     @property
-    def widths(self) -> Tensor:
+    def widths(self) -> Column:
         """(spans,): words of each span, at least 1."""
-        return self.last - self.first + 1
+        widths: Column = self.last - self.first + 1
+        return widths
 
     def __len__(self) -> int:
         return int(self.first.shape[0])
 
-    def take(self, positions: Tensor) -> Spans:
-        """The spans at some positions."""
-        return Spans(*(column.index_select(0, positions) for column in (self.window, self.first, self.last)))
+    def take(self, positions: Column) -> Spans[Column]:
+        """The spans at some positions, or where a mask (spans,) is True."""
+        return Spans(self.window[positions], self.first[positions], self.last[positions])
 
 
-@dataclass(frozen=True, slots=True)
-class Golds:
+@dataclass(frozen=True)
+class Golds(Generic[Column]):
     """Gold labels of a batch: pairs of a candidate span and a type. A span may have several types."""
 
-    span: Tensor
+    span: Column
     """(golds,): positions in the candidate list."""
-    type: Tensor
+    type: Column
     """(golds,): type ids."""
-    probability: Tensor | None = None
+    probability: Column | None = None
     """(golds,): how likely each is, as 32-bit floats; None where all are certain."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mentions:
+@dataclass(frozen=True)
+class Mentions(Generic[Column]):
     """All gold entities that a window shows, also those too wide, cut by its border or owned by another.
 
     Parts that judge words instead of spans need them: the first word of an entity that a window cuts is still
     the first word of an entity.
     """
 
-    window: Tensor
+    window: Column
     """(mentions,): the window of each mention; an entity in two windows is two mentions."""
-    first: Tensor
+    first: Column
     """(mentions,): packed position of its first visible word."""
-    last: Tensor
+    last: Column
     """(mentions,): packed position of its last visible word (inclusive)."""
-    type: Tensor
+    type: Column
     """(mentions,): type ids."""
-    starts: Tensor
+    starts: Column
     """(mentions,): True where the first visible word is the entity's first word."""
-    ends: Tensor
+    ends: Column
     """(mentions,): True where the last visible word is the entity's last word."""
-    outermost: Tensor
+    outermost: Column
     """(mentions,): True for entities that cover their words alone: the layer that tags can express."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrites:
+@dataclass(frozen=True)
+class Neighbours(Generic[Column]):
+    """The candidates whose borders are those of a mention, or near: smoothing gives to them.
+
+    Around each mention that its window shows whole are the same `places`, the first of which is its own.
+    """
+
+    mention: Column
+    """(wholes,): positions of such mentions in the batch's mentions."""
+    distance: Column
+    """(places,): words between the first words, plus words between the last words; 0 at the mention."""
+    legal: Column
+    """(wholes, places): False where the window ends, or the last word would stand before the first."""
+    candidate: Column
+    """(wholes, places): True where the place is a candidate span."""
+    span: Column
+    """(candidates,): the positions of those, in the order of `candidate`."""
+
+
+@dataclass(frozen=True)
+class Rewrites(Generic[Column]):
     """What generating parts learn to write from gold spans: a span's own words, or those of a synonym.
 
     Words are numbers of a `Vocabulary`.
     """
 
-    spans: Spans
+    spans: Spans[Column]
     """The gold spans, each once, whatever the number of its types."""
-    source: Tensor
+    source: Column
     """(rewrites,): positions in `spans`."""
-    synonym: Tensor
+    synonym: Column
     """(rewrites,): True where the words are those of a synonym."""
-    words: Tensor
+    words: Column
     """(rewrites, longest): numbers of words, then the end, then padding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+@dataclass(frozen=True)
+class Batch(Generic[Column]):
     """Windows that go through the model together."""
 
-    piece_ids: Tensor
+    piece_ids: Column
     """(windows, pieces): with special pieces, padded."""
-    piece_mask: Tensor
+    piece_mask: Column
     """(windows, pieces): True at real pieces."""
-    word_counts: Tensor
+    word_counts: Column
     """(windows,): words of each window."""
-    first_piece: Tensor
+    first_piece: Column
     """(words,): where the first piece of each packed word stands in the flattened pieces."""
-    last_piece: Tensor
+    last_piece: Column
     """(words,): the same for its last piece."""
-    spans: Spans
-    golds: Golds
+    spans: Spans[Column]
+    golds: Golds[Column]
     """Empty outside training."""
-    mentions: Mentions
+    mentions: Mentions[Column]
     """Empty outside training."""
-    word_offset: Tensor
+    word_offset: Column
     """(windows,): add it to a packed position to get the word's position in its document."""
-    document: Tensor
+    document: Column
     """(windows,): position of each window's document in the list that was prepared."""
-    owned_sums: Tensor
+    owned_sums: Column
     """(windows, 2): a window owns the spans whose first + last + 1, in words of the document, lies above the
     first number and not above the second."""
-    corpus: Tensor
+    corpus: Column
     """(windows,): position of each window's corpus in the label space; 0 where there is only one."""
-    rewrites: Rewrites | None = None
+    neighbours: Neighbours[Column] | None = None
+    """Only where spans near entities have a part of their targets."""
+    rewrites: Rewrites[Column] | None = None
     """Only where a part of the model learns to write."""
 
     @property
-    def window_of_word(self) -> Tensor:
-        """(words,): the window of each packed word."""
-        windows = torch.arange(len(self.word_counts), device=self.word_counts.device)
-        return windows.repeat_interleave(self.word_counts)
-
-    @property
-    def corpus_of_span(self) -> Tensor:
+    def corpus_of_span(self) -> Column:
         """(spans,): the corpus of each candidate."""
-        return self.corpus[self.spans.window]
+        corpus: Column = self.corpus[self.spans.window]
+        return corpus
 
-    def owns(self, window: Tensor, first: Tensor, last: Tensor) -> Tensor:
+    def owns(self, window: Column, first: Column, last: Column) -> Column:
         """Mask of the spans, given by window and packed words, that their window owns."""
         sums = first + last + 1 + 2 * self.word_offset[window]
-        return (sums > self.owned_sums[window, 0]) & (sums <= self.owned_sums[window, 1])
+        owned: Column = (sums > self.owned_sums[window, 0]) & (sums <= self.owned_sums[window, 1])
+        return owned
 
-    def keeping(self, positions: Tensor) -> Batch:
-        """The batch with some of its candidates, given by sorted positions, among which are all golds."""
-        golds = replace(self.golds, span=torch.searchsorted(positions, self.golds.span))
-        return replace(self, spans=self.spans.take(positions), golds=golds)
-
-    def to(self, device: torch.device) -> Batch:
-        """The batch on a device; itself when it is there already."""
-        return self if self.piece_ids.device == device else _moved(self, device)
-
-
-def _moved(batch: Batch, device: torch.device) -> Batch:
-    def move(part: Any) -> Any:
-        if isinstance(part, Tensor):
-            return part.to(device, non_blocking=True)
-        if part is None:
-            return None
-        return type(part)(**{entry.name: move(getattr(part, entry.name)) for entry in fields(part)})
-
-    moved: Batch = move(batch)
-    return moved
+    def keeping(self, kept: Column) -> Batch[Column]:
+        """The batch with the candidates where a mask (spans,) is True, among which are all golds and
+        neighbours."""
+        place = kept.cumsum(0) - 1
+        near = self.neighbours
+        return replace(
+            self,
+            spans=self.spans.take(kept),
+            golds=replace(self.golds, span=place[self.golds.span]),
+            neighbours=None if near is None else replace(near, span=place[near.span]),
+        )

@@ -1,4 +1,4 @@
-"""Windows to tensors: pieces padded, words packed, candidate spans enumerated, golds looked up."""
+"""Windows to batches: pieces padded, words packed, candidate spans enumerated, golds looked up."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from spanwright.batches.batch import Batch, Golds, Mentions, Spans
-from spanwright.batches.neighbours import near_golds
+from spanwright.batches.batch import Array, Batch, Golds, Mentions, Spans
+from spanwright.batches.neighbours import find_neighbours
 from spanwright.batches.pieces import Integers, PieceEncoder
 from spanwright.batches.prepare import PreparedDocument, Probabilities
 from spanwright.batches.windows import NO_LOWER_BOUND, NO_UPPER_BOUND, Window
@@ -25,8 +23,6 @@ class Sampling:
     negatives: int
     draw: tuple[int, ...]
     """What the choice depends on: seed, epoch and batch."""
-    near: int = 0
-    """Spans up to this distance from an entity are kept as well: smoothing makes them positive."""
 
 
 def collate(
@@ -37,11 +33,13 @@ def collate(
     width_limit: int,
     golds: Sequence[Integers] | None = None,
     probabilities: Sequence[Probabilities] | None = None,
+    near: int = 0,
     sampling: Sampling | None = None,
-) -> Batch:
+) -> Batch[Array]:
     """Make a batch of windows; `golds` holds the gold rows (golds, 4) of each document.
 
-    `probabilities` (golds,) of each document say how likely these are; all are certain without.
+    `probabilities` (golds,) of each document say how likely these are; all are certain without. `near` is the
+    distance from entities up to which spans have a part of their targets.
     """
     # Each once: they may have to be read from a file.
     prepared = [documents[window.document] for window in windows]
@@ -49,20 +47,21 @@ def collate(
     layout = _layout(windows)
     spans, cells = _candidates(windows, layout, width_limit)
     rows, probability = _gold_rows(windows, layout, golds, probabilities, width_limit)
-    positions = _lookup(cells, rows, width_limit)
-    batch = Batch(
-        piece_ids=torch.from_numpy(ids),
-        piece_mask=torch.from_numpy(mask),
-        word_counts=torch.from_numpy(layout.counts),
-        first_piece=torch.from_numpy(first_piece),
-        last_piece=torch.from_numpy(last_piece),
-        spans=Spans(*(torch.from_numpy(column) for column in spans)),
-        golds=Golds(torch.from_numpy(positions), torch.from_numpy(rows[:, 2].copy()), probability),
-        mentions=_mentions(windows, layout, golds),
-        word_offset=torch.from_numpy(layout.word_offset),
-        document=torch.tensor([window.document for window in windows]),
-        owned_sums=torch.tensor([(window.own_above, window.own_to) for window in windows]),
-        corpus=torch.tensor([document.corpus for document in prepared]),
+    mentions = _mentions(windows, layout, golds)
+    batch: Batch[Array] = Batch(
+        piece_ids=ids,
+        piece_mask=mask,
+        word_counts=layout.counts,
+        first_piece=first_piece,
+        last_piece=last_piece,
+        spans=spans,
+        golds=Golds(_lookup(cells, rows, width_limit), rows[:, 2].copy(), probability),
+        mentions=mentions,
+        word_offset=layout.word_offset,
+        document=np.asarray([window.document for window in windows]),
+        owned_sums=np.asarray([(window.own_above, window.own_to) for window in windows]),
+        corpus=np.asarray([document.corpus for document in prepared]),
+        neighbours=find_neighbours(spans, mentions, layout.counts, near) if near else None,
     )
     return batch if sampling is None else _sampled(batch, sampling)
 
@@ -113,8 +112,8 @@ def _pieces(
 
 def _candidates(
     windows: Sequence[Window], layout: _Layout, width_limit: int
-) -> tuple[tuple[Integers, ...], Integers]:
-    """(window, first, last) of all owned spans, and their cells in the (words x widths) grid."""
+) -> tuple[Spans[Array], Integers]:
+    """All owned spans, and their cells in the (words x widths) grid."""
     words = int(layout.counts.sum())
     window_of_word = np.repeat(np.arange(len(windows)), layout.counts)
     ends = (layout.starts + layout.counts)[window_of_word]
@@ -128,7 +127,8 @@ def _candidates(
         valid &= (sums > above[window_of_word][:, None]) & (sums <= to[window_of_word][:, None])
     cells = np.flatnonzero(valid)
     first_of_cell = cells // width_limit
-    return (window_of_word[first_of_cell], first_of_cell, first_of_cell + cells % width_limit), cells
+    last_of_cell = first_of_cell + cells % width_limit
+    return Spans(window_of_word[first_of_cell], first_of_cell, last_of_cell), cells
 
 
 def _gold_rows(
@@ -137,7 +137,7 @@ def _gold_rows(
     golds: Sequence[Integers] | None,
     probabilities: Sequence[Probabilities] | None,
     width_limit: int,
-) -> tuple[Integers, Tensor | None]:
+) -> tuple[Integers, Array | None]:
     """(golds, 4) and (golds,): gold rows of the candidates, in packed words, and how likely they are."""
     if golds is None:
         return NO_GOLDS, None
@@ -148,18 +148,20 @@ def _gold_rows(
         parts.append(rows[owned] - np.asarray([offset, offset, 0, 0]))
         if probabilities is not None:
             likely.append(probabilities[window.document][owned])
-    probability = torch.from_numpy(np.concatenate(likely)).float()
+    probability = np.concatenate(likely).astype(np.float32)
     return np.concatenate(parts), probability if probabilities is not None else None
 
 
-def _mentions(windows: Sequence[Window], layout: _Layout, golds: Sequence[Integers] | None) -> Mentions:
+def _mentions(
+    windows: Sequence[Window], layout: _Layout, golds: Sequence[Integers] | None
+) -> Mentions[Array]:
     """What each window shows of the golds, whichever window owns them."""
     parts = [np.zeros((0, 7), dtype=np.int64)]
     if golds is not None:
         for number, (window, offset) in enumerate(zip(windows, layout.word_offset, strict=True)):
             parts.append(_visible(golds[window.document], window, number, int(offset)))
-    columns = torch.from_numpy(np.concatenate(parts)).unbind(1)
-    return Mentions(*columns[:4], *(column.bool() for column in columns[4:]))
+    columns = np.concatenate(parts).T
+    return Mentions(*columns[:4], *columns[4:].astype(bool))
 
 
 def _visible(rows: Integers, window: Window, number: int, offset: int) -> Integers:
@@ -178,10 +180,13 @@ def _lookup(cells: Integers, rows: Integers, width_limit: int) -> Integers:
     return np.searchsorted(cells, rows[:, 0] * width_limit + rows[:, 1] - rows[:, 0])
 
 
-def _sampled(batch: Batch, sampling: Sampling) -> Batch:
+def _sampled(batch: Batch[Array], sampling: Sampling) -> Batch[Array]:
     """The batch with all golds, the spans near them, and at most `negatives` others of each window."""
-    positive = near_golds(batch, sampling.near).numpy()
-    window = batch.spans.window.numpy()
+    window = batch.spans.window
+    positive = np.zeros(len(window), dtype=bool)
+    positive[batch.golds.span] = True
+    if batch.neighbours is not None:
+        positive[batch.neighbours.span] = True
     draw = np.random.default_rng(sampling.draw).random(len(window))
     draw[positive] = 2.0
     # Rank the negatives of each window by their draw; keep the lowest.
@@ -189,4 +194,4 @@ def _sampled(batch: Batch, sampling: Sampling) -> Batch:
     starts = np.searchsorted(window, np.arange(len(batch.word_counts)))
     rank = np.empty(len(window), dtype=np.int64)
     rank[order] = np.arange(len(window)) - starts[window[order]]
-    return batch.keeping(torch.from_numpy(np.flatnonzero(positive | (rank < sampling.negatives))))
+    return batch.keeping(positive | (rank < sampling.negatives))

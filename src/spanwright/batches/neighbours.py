@@ -1,71 +1,45 @@
-"""Spans whose borders are near those of entities: smoothing gives to them, and sampling keeps them."""
+"""Spans whose borders are near those of entities: smoothing gives to them, and none of them is left out."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from spanwright.batches.batch import Batch, Spans
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """The places around the mentions that their window shows whole."""
-
-    mention: Tensor
-    """(mentions,): positions in the batch's mentions."""
-    first: Tensor
-    """(mentions, places): packed first word of each place."""
-    last: Tensor
-    """(mentions, places): packed last word."""
-    legal: Tensor
-    """(mentions, places): False where the window ends, or the last word would stand before the first."""
-    distance: Tensor
-    """(places,): words between the first words, plus words between the last words; at least 1."""
-
-    @classmethod
-    def of(cls, batch: Batch, distance: int) -> Neighbours:
-        """All places up to a distance, but not that of the mention itself."""
-        mentions = batch.mentions
-        whole = (mentions.starts & mentions.ends).nonzero().squeeze(1)
-        moves = _moves(distance, whole.device)
-        first = mentions.first[whole, None] + moves[:, 0]
-        last = mentions.last[whole, None] + moves[:, 1]
-        behind = batch.word_counts.cumsum(0)
-        window = mentions.window[whole]
-        legal = (first <= last) & (first >= (behind - batch.word_counts)[window, None])
-        legal &= last < behind[window, None]
-        return cls(whole, first, last, legal, moves.abs().sum(1))
+from spanwright.batches.batch import Array, Mentions, Neighbours, Spans
+from spanwright.batches.pieces import Integers
 
 
-def near_golds(batch: Batch, distance: int) -> Tensor:
-    """(spans,): True for golds, and for candidates up to a distance from a mention."""
-    near = torch.zeros(len(batch.spans), dtype=torch.bool, device=batch.spans.first.device)
-    near[batch.golds.span] = True
-    if distance:
-        places = Neighbours.of(batch, distance)
-        position, found = positions(batch.spans, places.first[places.legal], places.last[places.legal])
-        near[position[found]] = True
-    return near
+def find_neighbours(
+    spans: Spans[Array], mentions: Mentions[Array], word_counts: Integers, distance: int
+) -> Neighbours[Array]:
+    """All places up to a distance from the mentions that their window (of `word_counts`) shows whole."""
+    whole = np.flatnonzero(mentions.starts & mentions.ends)
+    moves = _moves(distance)
+    first = mentions.first[whole, None] + moves[:, 0]
+    last = mentions.last[whole, None] + moves[:, 1]
+    behind = np.cumsum(word_counts)
+    window = mentions.window[whole]
+    legal = (first <= last) & (first >= (behind - word_counts)[window, None]) & (last < behind[window, None])
+    span, found = _positions(spans, first, last)
+    candidate = found & legal
+    return Neighbours(whole, np.abs(moves).sum(1), legal, candidate, span[candidate])
 
 
-def positions(spans: Spans, first: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
+def _positions(spans: Spans[Array], first: Integers, last: Integers) -> tuple[Integers, Array]:
     """Positions of spans, given by their words, in the candidate list, and which of them are in it."""
     if not len(spans):
-        return torch.zeros_like(first), torch.zeros_like(first, dtype=torch.bool)
-    # One number per span: no two have the same as long as the stride is beyond all last words.
-    stride = int(max(spans.last.max(), last.max() if len(last) else 0)) + 2
-    known, order = (spans.first * stride + spans.last).sort()
-    asked = first * stride + last
-    place = torch.searchsorted(known, asked).clamp(max=len(known) - 1)
-    return order[place], known[place] == asked
+        return np.zeros_like(first), np.zeros_like(first, dtype=bool)
+    # One number per span: no two have the same as long as the stride is beyond all last words. Candidates
+    # stand in the order of their numbers.
+    stride = int(max(spans.last.max(), last.max(initial=0))) + 2
+    known, asked = spans.first * stride + spans.last, first * stride + last
+    place = np.minimum(np.searchsorted(known, asked), len(known) - 1)
+    return place, known[place] == asked
 
 
-def _moves(distance: int, device: torch.device) -> Tensor:
-    """(places, 2): how far first and last words move, in all ways up to a distance but standing still."""
+def _moves(distance: int) -> Integers:
+    """(places, 2): how far first and last words move in all ways up to a distance, standing still first."""
     reach = range(-distance, distance + 1)
     moves = [(first, last) for first, last in product(reach, reach) if 0 < abs(first) + abs(last) <= distance]
-    return torch.tensor(moves, device=device).reshape(-1, 2)
+    return np.asarray([(0, 0), *moves], dtype=np.int64)

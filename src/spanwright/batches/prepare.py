@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +12,9 @@ import numpy.typing as npt
 from spanwright.batches.pieces import Integers, PieceEncoder
 from spanwright.batches.windows import Window, cut_windows, fit_counts
 from spanwright.labels import LabelSpace
+from spanwright.settings.windows import Context
 from spanwright.text import Document, Entity, sentences, words
 
-Context = Literal["sentence", "document"]
 Probabilities = npt.NDArray[np.float64]
 
 

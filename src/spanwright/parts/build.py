@@ -19,7 +19,7 @@ from spanwright.parts.spans.pruning import Pruner
 from spanwright.parts.spans.representations.blocks import checked_depth
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.span_transformer import SpanTransformer
-from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, BiEncoderSettings, TypeSource
+from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, TypeSource
 from spanwright.parts.spans.scorers.scorer import Scorer
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.parts.spans.scorers.softmax import Softmax
@@ -35,7 +35,9 @@ from spanwright.parts.spans.transforms.bilstm import BiLstm
 from spanwright.parts.spans.transforms.bottleneck import Bottleneck
 from spanwright.parts.spans.transforms.feed_forward import FeedForward
 from spanwright.parts.spans.transforms.transformed import Transform, Transformed
-from spanwright.settings import Settings, TransformSettings
+from spanwright.settings import Settings
+from spanwright.settings.scorers import BiEncoderSettings
+from spanwright.settings.transforms import TransformSettings
 
 
 def build(
@@ -114,7 +116,6 @@ def _span_head(
         representation=representation,
         scorer=_scorer(settings, representation.size, encoder, labels, pieces),
         pruner=Pruner(pruning, state_width=encoder.width, width_limit=limit) if pruning else None,
-        near=settings.near,
         conditioned=_conditioned(settings, representation.size, labels),
     )
 

@@ -10,12 +10,11 @@ none kept before. What is kept is noted by word, so a span costs its width, howe
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import numpy.typing as npt
 
-Decoding = Literal["nested", "flat", "non-crossing"]
+from spanwright.settings.settings import Decoding
+
 Integers = npt.NDArray[np.int64]
 
 

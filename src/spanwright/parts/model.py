@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Set
-from typing import Any, Generic, Literal
+from typing import Any, Generic
 
 import torch
 from torch import Tensor
 
-from spanwright.batches.batch import Batch, Spans
+from spanwright.parts.batch import Batch, Spans
 from spanwright.parts.beside.conditional import Conditioned
-from spanwright.parts.beside.tagger import TAGS, WordTagger
+from spanwright.parts.beside.tagger import WordTagger
 from spanwright.parts.beside.writer.auto_encoders import SpanVae
 from spanwright.parts.encoder.encoder import Encoder
 from spanwright.parts.encoder.states import WordStates
@@ -20,11 +20,12 @@ from spanwright.parts.spans.pruning import PRUNING, Pruner
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.span_transformer import SpanTransformer
 from spanwright.parts.spans.scorers.scorer import Scorer, Scores
-from spanwright.parts.spans.transforms.bottleneck import COMPRESSION
 from spanwright.parts.spans.transforms.transformed import Transformed
+from spanwright.settings.auxiliaries import TAGS
+from spanwright.settings.settings import Output
+from spanwright.settings.transforms import COMPRESSION
 
 Representation = Composed | SpanTransformer | Transformed
-Output = Literal["spans", "tags"]
 
 
 class SpanHead(Part, Generic[Scores]):
@@ -36,15 +37,12 @@ class SpanHead(Part, Generic[Scores]):
         representation: Representation,
         scorer: Scorer[Scores],
         pruner: Pruner | None = None,
-        near: int = 0,
         conditioned: Conditioned | None = None,
     ) -> None:
         super().__init__()
         self.representation = representation
         self.scorer = scorer
         self.pruner = pruner
-        self.near = near
-        """How far from an entity spans have a part of its target, and are not pruned in training."""
         self.conditioned = conditioned
 
     @property
@@ -63,7 +61,7 @@ class SpanHead(Part, Generic[Scores]):
         if self.pruner is not None:
             logits = self.pruner(states, batch.spans)
             losses[PRUNING] = self.pruner.loss(logits, batch)
-            batch = self.pruner.pruned(logits, batch, near=self.near)
+            batch = self.pruner.pruned(logits, batch)
         vectors = self.representation(states, batch.spans)
         if vectors.divergence is not None:
             losses[COMPRESSION] = vectors.divergence.sum() / max(1, len(vectors.divergence))
@@ -76,9 +74,7 @@ class SpanHead(Part, Generic[Scores]):
 
     def unconditioned(self) -> SpanHead[Scores]:
         """This head, with the same weights, without a conditional auto-encoder."""
-        return SpanHead(
-            representation=self.representation, scorer=self.scorer, pruner=self.pruner, near=self.near
-        )
+        return SpanHead(representation=self.representation, scorer=self.scorer, pruner=self.pruner)
 
     def predict(self, states: WordStates, batch: Batch) -> Predictions:
         """The candidate spans taken for entities."""

@@ -11,29 +11,10 @@ from typing import ClassVar, Literal, get_args
 
 from torch import nn
 
-from spanwright.schedules import Weight
-from spanwright.strict import Strict
-
 Role = Literal["encoder", "head", "auxiliary", "condition"]
 """What weights learn as; each role has a learning rate of its own."""
 Roles = dict[str, list[tuple[str, nn.Parameter]]]
 """Parameters with their names, by role."""
-
-
-class PartSettings(Strict):
-    """Settings of a part, and what is usual for it unless a recipe says otherwise."""
-
-    def usual_weights(self) -> dict[str, Weight]:
-        """The weights of its loss terms; those not named weigh 1."""
-        return {}
-
-    def usual_shares(self) -> dict[str, float]:
-        """The loss terms that have a share of the loss beside the spans, whose terms have the rest."""
-        return {}
-
-    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
-        """The learning rates of its roles, from those that suit pretrained weights and such that are new."""
-        return {"head": fresh}
 
 
 class Part(nn.Module):

@@ -19,6 +19,7 @@ from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import Integers
 from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
+from spanwright.parts.batch import to_tensors
 from spanwright.predicting.tagger import Tagger, document_chunks
 from spanwright.text import Document, Entity, words
 
@@ -53,7 +54,7 @@ class Teachers:
 
     def soften(self, documents: Iterable[Document]) -> Iterator[Document]:
         """The documents of a stream with soft targets in place of their entities, in bounded memory."""
-        for chunk in document_chunks(documents):
+        for chunk in document_chunks(documents, lambda document: document):
             yield from self._soften_chunk(chunk)
 
     @torch.inference_mode()
@@ -78,7 +79,7 @@ class Teachers:
         likely: list[npt.NDArray[np.float32]] = [np.zeros(0, dtype=np.float32)]
         own = np.asarray([self.types.index(name) for name in tagger.model.labels.types])
         for batch in tagger.batches(tagger.prepare(documents)):
-            found = network.likely(batch.to(network.device), _OVERLOOKED * self._lowest)
+            found = network.likely(to_tensors(batch, network.device), _OVERLOOKED * self._lowest)
             document, first, last, type_, confidence, _ = tagger.placed(found, batch)
             rows.append(np.column_stack([document, first, last, own[type_]]))
             likely.append(confidence)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 import torch
 
 from spanwright import artifact
-from spanwright.batches.batch import Batch
+from spanwright.batches.batch import Array, Batch
 from spanwright.batches.collate import collate
 from spanwright.batches.order import with_least_work
 from spanwright.batches.pieces import Integers
@@ -18,12 +19,14 @@ from spanwright.batches.prepare import PreparedDocument, prepare, window_lengths
 from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
+from spanwright.parts.batch import to_tensors
 from spanwright.parts.decoding import decode
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.predicting.onnx.files import Runtime, check_runtime
 from spanwright.predicting.onnx.graphs import use_graphs
 from spanwright.text import Document, Entity
 
+Item = TypeVar("Item")
 Texts = Iterable[Document] | list[str] | Iterator[str]
 
 _CHUNK_CHARACTERS = 120_000
@@ -89,8 +92,14 @@ class Tagger:
         """
         lowest = self._lowest(minimum_confidence, tuned_thresholds)
         if isinstance(source, str | Document):
-            return self._tag_chunk([_as_document(source, 0)], lowest)[0]
+            return self._tag_chunk(self.prepare([_as_document(source, 0)]), lowest)[0]
         return self._tag_stream(source, lowest)
+
+    def tag_prepared(self, documents: Iterable[PreparedDocument]) -> Iterator[Document]:
+        """The same for a stream of documents that are prepared already, with entities of any confidence."""
+        lowest = self._lowest(0.0, False)
+        for chunk in document_chunks(documents, lambda prepared: prepared.document):
+            yield from self._tag_chunk(chunk, lowest)
 
     def with_types(self, descriptions: Mapping[str, str]) -> Tagger:
         """A tagger that also looks for types the model was not trained on, by name and description.
@@ -114,15 +123,16 @@ class Tagger:
         )
 
     def _tag_stream(self, source: Iterable[str | Document], lowest: Floats) -> Iterator[Document]:
-        for chunk in document_chunks(_as_document(item, number) for number, item in enumerate(source)):
-            yield from self._tag_chunk(chunk, lowest)
+        documents = (_as_document(item, number) for number, item in enumerate(source))
+        for chunk in document_chunks(documents, lambda document: document):
+            yield from self._tag_chunk(self.prepare(chunk), lowest)
 
     @torch.inference_mode()
-    def _tag_chunk(self, documents: Sequence[Document], lowest: Floats) -> list[Document]:
-        prepared = self.prepare(documents)
+    def _tag_chunk(self, prepared: list[PreparedDocument], lowest: Floats) -> list[Document]:
         network = self.model.network
         found = [
-            self.placed(network.predict(batch.to(network.device)), batch) for batch in self.batches(prepared)
+            self.placed(network.predict(to_tensors(batch, network.device)), batch)
+            for batch in self.batches(prepared)
         ]
         return _with_entities(prepared, found, self.model, self._names, lowest)
 
@@ -140,7 +150,7 @@ class Tagger:
 
     def batches(
         self, prepared: Sequence[PreparedDocument], golds: Sequence[Integers] | None = None
-    ) -> Iterator[Batch]:
+    ) -> Iterator[Batch[Array]]:
         """The windows of prepared documents, in batches of similar length; with gold rows where given."""
         special_count = self.model.pieces.special_count
         windows = [
@@ -160,21 +170,20 @@ class Tagger:
                 golds=golds,
             )
 
-    def placed(self, found: Predictions, batch: Batch) -> tuple[np.ndarray, ...]:
+    def placed(self, found: Predictions, batch: Batch[Array]) -> tuple[np.ndarray, ...]:
         """Document, first word, last word, type, confidence and rank of the predictions of a batch."""
-        window = found.window.cpu()
+        window, first, last, *others = _arrays(*(getattr(found, column.name) for column in fields(found)))
         offset = batch.word_offset[window]
-        columns = (batch.document[window], found.first.cpu() + offset, found.last.cpu() + offset)
-        return _arrays(*columns, found.type, found.confidence, found.rank)
+        return batch.document[window], first + offset, last + offset, *others
 
 
-def document_chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """A stream of documents in runs that are worked through together."""
-    chunk: list[Document] = []
+def document_chunks(items: Iterable[Item], document: Callable[[Item], Document]) -> Iterator[list[Item]]:
+    """A stream of documents, or of what has one, in runs that are worked through together."""
+    chunk: list[Item] = []
     characters = 0
-    for document in documents:
-        chunk.append(document)
-        characters += len(document.text) + 1  # so that empty texts fill a chunk, too
+    for item in items:
+        chunk.append(item)
+        characters += len(document(item).text) + 1  # so that empty texts fill a chunk, too
         if characters >= _CHUNK_CHARACTERS:
             yield chunk
             chunk, characters = [], 0

@@ -25,7 +25,7 @@ from spanwright.batches.windows import Window
 from spanwright.corpora.stored import DocumentView
 from spanwright.errors import InputError
 from spanwright.labels import LabelSpace
-from spanwright.parts.decoding import Decoding
+from spanwright.settings.settings import Decoding
 from spanwright.text import Document, Entity, words
 
 _COVERED = 0.995
@@ -72,6 +72,8 @@ class SplitReport:
 class Split:
     """A split, prepared: its documents, windows, golds and report."""
 
+    source: Sequence[Document]
+    """The documents as they were given."""
     documents: Sequence[PreparedDocument]
     windows: list[Window]
     golds: list[Integers]
@@ -96,7 +98,7 @@ def prepare_split(
     """
     report = SplitReport(documents=len(documents))
     made: PreparedStore | list[PreparedDocument] = PreparedStore(documents) if stored else []
-    split = Split(made, [], [], report, [] if soft else None)
+    split = Split(documents, made, [], [], report, [] if soft else None)
     for index, document in enumerate(documents):
         prepared = prepare(document, pieces, plan, corpus=labels.corpus_id(document.corpus))
         windows = windows_of(prepared, index, plan, pieces.special_count)

@@ -21,11 +21,13 @@ from spanwright.evaluation import Comparison, Scores, collect_confidences, compa
 from spanwright.formats import files
 from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.formats.io.whole_files import write_whole
+from spanwright.parts.batch import to_tensors
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import Settings, load_settings
 from spanwright.text import Document
 from spanwright.training.checkpoint import Position, load_checkpoint, save_checkpoint
 from spanwright.training.confidence import calibrated, confidence_facts, uncalibrated
+from spanwright.training.data import Split
 from spanwright.training.divergence import check_step, check_weights, rates_of, read_at_once
 from spanwright.training.journal import Journal
 from spanwright.training.objective import check_roles, check_terms, role_rates_at, total, weights_at
@@ -40,7 +42,7 @@ from spanwright.training.runtime import (
     seed_draws,
     transformers_in_bf16,
 )
-from spanwright.training.setup import Documents, Setup, provenance, set_up, warn_of_few_steps
+from spanwright.training.setup import Setup, provenance, set_up, warn_of_few_steps
 from spanwright.training.thresholds import set_tuned_thresholds
 from spanwright.training.watcher import Silent, Watcher
 
@@ -215,7 +217,7 @@ class _Run:
 
         Its share (1 + terms,) of the loss and of each term, before it is weighted, and its words.
         """
-        batch = self.setup.batch(part.positions, part.draw).to(self.network.device)
+        batch = to_tensors(self.setup.batch(part.positions, part.draw), self.network.device)
         seed_draws(part.draw)
         with transformers_in_bf16(self.network) if self._in_bf16 else nullcontext():
             losses = self.network.losses(batch, weights)
@@ -241,10 +243,10 @@ class _Run:
     def _scored(self, epochs: float) -> Position:
         """The position after dev is scored with the real decoder."""
         evaluation = self.setup.evaluation
-        set_tuned_thresholds(self.setup.model, self.setup.data.dev_documents())
+        set_tuned_thresholds(self.setup.model, [evaluation[name] for name in self.setup.data.dev_splits])
         found = {
-            name: score_model(self.setup.model, documents)
-            for name, documents in evaluation.items()
+            name: score_model(self.setup.model, split)
+            for name, split in evaluation.items()
             if name.startswith("dev")
         }
         scores = found.pop("dev")
@@ -256,7 +258,7 @@ class _Run:
             f1 > self.position.best_f1
             or epochs <= self.settings.objective.phased * self.settings.training.epochs
         )
-        pruning = pruning_report(self.setup.model, self.setup.evaluation["dev"])
+        pruning = pruning_report(self.setup.model, evaluation["dev"])
         more = {"pruning": pruning.to_dict()} if pruning else {}
         more |= {"corpora": {name: entry.to_dict() for name, entry in found.items()}} if found else {}
         self.journal.write("epoch", epoch=epochs, best=best, dev=scores.to_dict(), **more)
@@ -292,16 +294,15 @@ class _Run:
         # A resumed run may have been calibrated already: it is fitted anew, on the network's confidences.
         model = uncalibrated(artifact.load(self.folder / "model"))
         model.network.to(self.processes.device)
-        compared = {
-            name: compare_model(model, documents) for name, documents in self.setup.evaluation.items()
-        }
+        evaluation = self.setup.evaluation
+        compared = {name: compare_model(model, split) for name, split in evaluation.items()}
         scores = {name: strict_scores(entry) for name, entry in compared.items()}
         confidences = {name: collect_confidences(entry) for name, entry in compared.items()}
         data = self.setup.data
         splits = {name: data.dev_split(name) for name in data.corpora}
         own = {name: confidences[split] for name, split in splits.items() if split in confidences}
         model = calibrated(model, confidences["dev"], own)
-        pruned = {name: pruning_report(model, documents) for name, documents in self.setup.evaluation.items()}
+        pruned = {name: pruning_report(model, split) for name, split in evaluation.items()}
         pruning = {name: report.to_dict() for name, report in pruned.items() if report}
         confidence = confidence_facts(model, confidences)
         self._save_model(model, scores, confidence=confidence, pruning=pruning)
@@ -332,15 +333,15 @@ class _Meter:
         return self.words / self.seconds
 
 
-def score_model(model: TrainedModel, documents: Documents) -> Scores:
-    """Strict scores of a model on annotated documents."""
-    return strict_scores(compare_model(model, documents))
+def score_model(model: TrainedModel, split: Split) -> Scores:
+    """Strict scores of a model on a split."""
+    return strict_scores(compare_model(model, split))
 
 
-def compare_model(model: TrainedModel, documents: Documents) -> Comparison:
-    """What a model finds in annotated documents beside their entities."""
+def compare_model(model: TrainedModel, split: Split) -> Comparison:
+    """What a model finds in a split beside its entities."""
     model.network.eval()
-    return compare_documents(documents, Tagger(model).tag(documents))
+    return compare_documents(split.source, Tagger(model).tag_prepared(split.documents))
 
 
 def _groups(batches: list[Integers], start: int, size: int) -> Iterator[list[Integers]]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 
 from spanwright.artifact import TrainedModel
+from spanwright.parts.batch import to_tensors
 from spanwright.predicting.tagger import Tagger
-from spanwright.text import Document
-from spanwright.training.data import prepare_split
+from spanwright.training.data import Split
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +39,15 @@ class PruningReport:
 
 
 @torch.inference_mode()
-def pruning_report(model: TrainedModel, documents: Sequence[Document]) -> PruningReport | None:
-    """What the pruner of a model keeps of annotated documents; None for a model without one."""
+def pruning_report(model: TrainedModel, split: Split) -> PruningReport | None:
+    """What the pruner of a model keeps of a split; None for a model without one."""
     network = model.network.eval()
     if network.spans is None or network.spans.pruner is None:
         return None
     pruner = network.spans.pruner
-    split = prepare_split(documents, model.pieces, model.plan, model.labels)
     counts = torch.zeros(4, dtype=torch.long)
     for made in Tagger(model).batches(split.documents, split.golds):
-        batch = made.to(network.device)
+        batch = to_tensors(made, network.device)
         kept = pruner.kept(pruner(network.encoder(batch), batch.spans), batch)
         found = (len(kept), int(kept.sum()), len(batch.golds.span), int(kept[batch.golds.span].sum()))
         counts += torch.tensor(found)

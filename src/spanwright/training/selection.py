@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -11,10 +11,10 @@ from spanwright.corpora.overlap import Leaks, find_leaks
 from spanwright.corpora.stored import DocumentView, without
 from spanwright.errors import InputError
 from spanwright.settings import Settings
+from spanwright.settings.corpora import CorporaSettings
 from spanwright.text import Document
 from spanwright.training.corpora import (
     AUTO,
-    CorporaSettings,
     chosen_map,
     corpus_names,
     count_by_corpus,
@@ -45,10 +45,11 @@ class TrainingData:
     warnings: tuple[str, ...] = ()
     """What a user should know of the choice."""
 
-    def dev_documents(self) -> Iterator[Document]:
-        """The dev documents of all corpora, each once."""
+    @property
+    def dev_splits(self) -> list[str]:
+        """The splits that together have the dev documents of all corpora, each once."""
         others = (f"dev {name}" for name in self.corpora if name not in self.targets)
-        return chain(self.evaluation["dev"], *(self.evaluation.get(split, ()) for split in others))
+        return ["dev", *(split for split in others if split in self.evaluation)]
 
     def dev_split(self, corpus: str) -> str:
         """The name of the split that has the dev documents of a corpus, if there are any."""

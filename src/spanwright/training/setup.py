@@ -14,7 +14,7 @@ import torch
 
 import spanwright
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Batch
+from spanwright.batches.batch import Array, Batch
 from spanwright.batches.collate import Sampling, collate
 from spanwright.batches.order import Portion, training_order
 from spanwright.batches.pieces import Integers
@@ -22,11 +22,12 @@ from spanwright.batches.prepare import window_lengths
 from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.errors import SettingsError
 from spanwright.origin import commit
-from spanwright.parts.beside.writer.auto_encoders import SpanVaeSettings
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import hidden_size, load_pretrained
-from spanwright.schedules import Weight
 from spanwright.settings import Settings
+from spanwright.settings.auxiliaries import SpanVaeSettings
+from spanwright.settings.objective import ObjectiveSettings
+from spanwright.settings.schedules import Weight
 from spanwright.text import Document
 from spanwright.training.corpora import portions
 from spanwright.training.data import (
@@ -39,7 +40,6 @@ from spanwright.training.data import (
     without_empty_windows,
 )
 from spanwright.training.label_space import label_space
-from spanwright.training.objective import ObjectiveSettings
 from spanwright.training.optimiser import default_rates
 from spanwright.training.selection import TrainingData, select
 from spanwright.training.writer.writing import Writing, prepare_writing, word_vectors
@@ -56,9 +56,8 @@ class Setup:
 
     model: TrainedModel
     train: Split
-    evaluation: Mapping[str, Documents]
-    """Documents of `dev` and, when given, `test`; with several corpora also those of each."""
-    reports: dict[str, SplitReport]
+    evaluation: Mapping[str, Split]
+    """`dev` and, when given, `test`; with several corpora also those of each."""
     data: TrainingData
     warnings: list[str]
     lengths: Integers
@@ -67,6 +66,11 @@ class Setup:
     """What an epoch takes of each corpus; all windows once where there are none."""
     writing: Writing | None = None
     """What a writer learns; None for a model without one."""
+
+    @property
+    def reports(self) -> dict[str, SplitReport]:
+        """What is in each split, and how much of it a model can find at best."""
+        return {name: split.report for name, split in {"train": self.train, **self.evaluation}.items()}
 
     @property
     def removed(self) -> int:
@@ -96,7 +100,7 @@ class Setup:
         training = self.model.settings.training
         return training.epochs * -(-len(self.batches(0)) // training.accumulate)
 
-    def batch(self, positions: Sequence[int] | Integers, draw: tuple[int, ...]) -> Batch:
+    def batch(self, positions: Sequence[int] | Integers, draw: tuple[int, ...]) -> Batch[Array]:
         """Some training windows as a batch; what is random in it depends on the draw alone."""
         split, settings = self.train, self.model.settings
         negatives = settings.candidates.negatives
@@ -107,7 +111,8 @@ class Setup:
             width_limit=self.model.plan.width_limit,
             golds=split.golds,
             probabilities=split.probabilities,
-            sampling=None if negatives == "all" else Sampling(negatives, draw, settings.near),
+            near=settings.near,
+            sampling=None if negatives == "all" else Sampling(negatives, draw),
         )
         if self.writing is None:
             return batch
@@ -119,29 +124,21 @@ def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents
     """Decide what settings leave open, load the encoder, prepare the data, build the model."""
     data = select(settings, train, dev, test)
     model, notes = new_model(settings, data)
-    several = settings.corpora is not None
-    soft = settings.training.targets == "soft"
-    split = prepare_split(data.train, model.pieces, model.plan, model.labels, stored=several, soft=soft)
+
+    def prepared(documents: Documents, *, soft: bool = False) -> Split:
+        stored = settings.corpora is not None
+        return prepare_split(documents, model.pieces, model.plan, model.labels, stored=stored, soft=soft)
+
+    split = prepared(data.train, soft=settings.training.targets == "soft")
     if settings.windows.without_gold == "drop":
         split = without_empty_windows(split)
-    reports = {"train": split.report}
-    for name, documents in data.evaluation.items():
-        reports[name] = prepare_split(documents, model.pieces, model.plan, model.labels).report
+    evaluation = {name: prepared(documents) for name, documents in data.evaluation.items()}
     generating = model.settings.auxiliaries.span_vae
     writing = prepare_writing(generating, data.train, split, model.vocabulary) if generating else None
-    notes = [*notes, *data.warnings, *_warnings(reports), *(writing.notes if writing else ())]
     lengths = window_lengths(split.windows, split.documents, model.pieces.special_count)
-    return Setup(
-        model,
-        split,
-        data.evaluation,
-        reports,
-        data,
-        notes,
-        lengths,
-        _portions(settings, data, split),
-        writing,
-    )
+    warnings = [*notes, *data.warnings, *_warnings({"train": split, **evaluation})]
+    warnings += writing.notes if writing else ()
+    return Setup(model, split, evaluation, data, warnings, lengths, _portions(settings, data, split), writing)
 
 
 def _portions(settings: Settings, data: TrainingData, split: Split) -> tuple[Portion, ...]:
@@ -261,15 +258,15 @@ def digest(documents: Documents) -> str:
     return state.hexdigest()
 
 
-def _warnings(reports: dict[str, SplitReport]) -> list[str]:
+def _warnings(splits: dict[str, Split]) -> list[str]:
     """What a user should know before waiting for a training."""
     warnings: list[str] = []
-    for split, report in reports.items():
-        if report.unknown_types:
-            named = ", ".join(f"{name} ({count})" for name, count in sorted(report.unknown_types.items()))
-            warnings.append(f"{split} has types that train lacks; they count as misses: {named}")
-        if not report.entities:
-            warnings.append(f"{split} has no entity: its scores say nothing")
+    for name, split in splits.items():
+        if unknown := split.report.unknown_types:
+            named = ", ".join(f"{type_} ({count})" for type_, count in sorted(unknown.items()))
+            warnings.append(f"{name} has types that train lacks; they count as misses: {named}")
+        if not split.report.entities:
+            warnings.append(f"{name} has no entity: its scores say nothing")
     return warnings
 
 

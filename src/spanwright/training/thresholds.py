@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import torch
 from torch import Tensor
 
 from spanwright.artifact import TrainedModel
-from spanwright.batches.batch import Batch
+from spanwright.batches.batch import Array, Batch
+from spanwright.parts.batch import to_tensors
 from spanwright.parts.spans.classes import OwnTypes
 from spanwright.predicting.tagger import Tagger
-from spanwright.text import Document
-from spanwright.training.data import prepare_split
+from spanwright.training.data import Split
 
 _BINS = 8192
 """Scores are counted in bins, so that memory does not grow with the dev split."""
 
 
-def set_tuned_thresholds(model: TrainedModel, dev: Iterable[Document]) -> None:
+def set_tuned_thresholds(model: TrainedModel, dev: Iterable[Split]) -> None:
     """Set the thresholds of a scorer that asks for tuned ones; other models are left alone."""
     if model.network.spans is None:
         return
@@ -28,13 +29,13 @@ def set_tuned_thresholds(model: TrainedModel, dev: Iterable[Document]) -> None:
         scorer.set_limits(_best(model, dev, limit))
 
 
-def _best(model: TrainedModel, dev: Iterable[Document], limit: float) -> Tensor:
+def _best(model: TrainedModel, dev: Iterable[Split], limit: float) -> Tensor:
     """(types,): the best thresholds of scores from `-limit` to `limit`."""
     model.network.eval()
-    documents, labels = list(dev), model.labels
-    golds, others = _histograms(model, documents, limit)
+    splits, labels = list(dev), model.labels
+    golds, others = _histograms(model, splits, limit)
     best = best_thresholds(golds, others, limit)
-    seen = {labels.corpus_id(document.corpus) for document in documents}
+    seen = {labels.corpus_id(document.corpus) for split in splits for document in split.source}
     untold = torch.tensor([bool(labels.corpus) and corpus not in seen for _, corpus in labels.keys])
     # A corpus without dev documents says nothing of its types: they get what the others have on average.
     found = golds.sum(1) > 0
@@ -62,13 +63,14 @@ def best_thresholds(golds: Tensor, others: Tensor, limit: float) -> Tensor:
 
 
 @torch.inference_mode()
-def _histograms(model: TrainedModel, dev: Sequence[Document], limit: float) -> tuple[Tensor, Tensor]:
+def _histograms(model: TrainedModel, splits: Sequence[Split], limit: float) -> tuple[Tensor, Tensor]:
     """(types, bins) twice: scores of golds and of all other pairs of span and type."""
-    split = prepare_split(dev, model.pieces, model.plan, model.labels)
     golds = torch.zeros(len(model.labels), _BINS, dtype=torch.float64)
     everything, own_types = torch.zeros_like(golds), OwnTypes(model.labels.sizes)
-    for batch in Tagger(model).batches(split.documents, split.golds):
-        bins = ((_scores(model, batch) + limit) * (_BINS / (2 * limit))).long().clamp(0, _BINS - 1)
+    tagger = Tagger(model)
+    for made in chain.from_iterable(tagger.batches(split.documents, split.golds) for split in splits):
+        bins = ((_scores(model, made) + limit) * (_BINS / (2 * limit))).long().clamp(0, _BINS - 1)
+        batch = to_tensors(made, bins.device)
         gold_bins = bins[batch.golds.span, batch.golds.type]
         golds.index_put_((batch.golds.type, gold_bins), torch.ones(()).double(), accumulate=True)
         own = own_types.of_windows(batch)
@@ -79,9 +81,9 @@ def _histograms(model: TrainedModel, dev: Sequence[Document], limit: float) -> t
     return golds, everything - golds
 
 
-def _scores(model: TrainedModel, batch: Batch) -> Tensor:
+def _scores(model: TrainedModel, made: Batch[Array]) -> Tensor:
     """(spans, types): what the limits of types are compared with, of the candidates of a batch."""
     network = model.network
     assert network.spans is not None
-    batch = batch.to(network.device)
+    batch = to_tensors(made, network.device)
     return network.spans.scorer.limited(network.spans(network.encoder(batch), batch)).cpu()

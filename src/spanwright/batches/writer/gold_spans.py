@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from spanwright.batches.batch import Batch, Spans
+from spanwright.batches.batch import Array, Batch, Spans
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import PreparedDocument
 from spanwright.batches.writer.vocabulary import Vocabulary
@@ -76,12 +74,12 @@ def gold_spans(
             yield GoldSpan(index, first, last, own, known[key])
 
 
-def spans_of_golds(batch: Batch) -> tuple[Spans, Tensor]:
+def spans_of_golds(batch: Batch[Array]) -> tuple[Spans[Array], Integers]:
     """The gold spans of a batch, each once, and (spans, 3): document, first and last word of each there."""
-    spans = batch.spans.take(torch.unique(batch.golds.span))
+    spans = batch.spans.take(np.unique(batch.golds.span))
     offset = batch.word_offset[spans.window]
     places = (batch.document[spans.window], spans.first + offset, spans.last + offset)
-    return spans, torch.stack(places, dim=1)
+    return spans, np.column_stack(places)
 
 
 def _concepts(entities: Iterable[Entity]) -> dict[Range, dict[Words, None]]:

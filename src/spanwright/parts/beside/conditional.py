@@ -25,53 +25,18 @@ It needs gold labels, so it answers nothing: a model finds entities without it.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import torch
-from pydantic import PositiveInt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spanwright.batches.batch import Batch
-from spanwright.parts.beside.writer.auto_encoders import DIVERGENCE, divergence, sample
+from spanwright.parts.batch import Batch
+from spanwright.parts.beside.writer.auto_encoders import divergence, sample
 from spanwright.parts.layers.factored import FactoredLinear
-from spanwright.parts.part import Part, PartSettings, Role
+from spanwright.parts.part import Part, Role
 from spanwright.parts.spans.classes import Classes
-from spanwright.schedules import LinearSchedule, Weight
-
-CONDITIONAL = "conditional"
-
-ConditionKind = Literal["both", "own", "shared", "random"]
-
-
-class CvaeSettings(PartSettings):
-    """Settings of the conditional auto-encoder of spans."""
-
-    condition: ConditionKind = "both"
-    """What conditions begin as: one-hot vectors of a label itself (`own`), of the shared label that it means
-    (`shared`) or both, or standard normal numbers, as many as both have (`random`)."""
-    trainable: bool = True
-    """Whether conditions learn, or stay as they begin."""
-    hidden: PositiveInt = 768
-    """Size of the layer between a span vector and its posterior."""
-    latent: PositiveInt = 150
-    """Size of a latent vector, and of the layer between it and the rebuilt span vector."""
-    detach_target: bool = False
-    """Whether span vectors are kept from coming to meet what is rebuilt of them."""
-    negatives: PositiveInt | Literal["all"] = "all"
-    """Spans without an entity that enter from each window: all, or a number drawn at every step."""
-    keep: bool = False
-    """Whether saved models keep the auto-encoder; entities are found without it."""
-
-    def usual_weights(self) -> dict[str, Weight]:
-        """CVAE-NER's alpha and, as in its recipe, alpha shared out over the numbers of a span vector."""
-        rising = LinearSchedule(kind="linear", start=0.0, end=2.6e-7)
-        return {CONDITIONAL: 1e-4, CONDITIONAL + DIVERGENCE: rising}
-
-    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
-        """It starts from nothing, like the head; conditions learn at half that rate (CVAE-NER, appendix)."""
-        conditions: dict[str, float] = {"condition": 0.5 * fresh} if self.trainable else {}
-        return {"auxiliary": fresh, **conditions}
+from spanwright.settings.auxiliaries import CONDITIONAL, DIVERGENCE, ConditionKind, CvaeSettings
 
 
 class Conditions(nn.Embedding, Part):

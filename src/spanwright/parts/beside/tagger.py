@@ -12,41 +12,21 @@ Either answers with its likeliest legal path, in which I follows only B or I of 
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spanwright.batches.batch import Batch, Mentions
+from spanwright.parts.batch import Batch, Mentions, window_of_word
 from spanwright.parts.beside.crf import LinearChain, best_paths
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.layers.packing import pad, word_mask
-from spanwright.parts.part import Part, PartSettings, Role
+from spanwright.parts.part import Part, Role
 from spanwright.parts.spans.classes import NEVER, OwnTypes
 from spanwright.parts.spans.predictions import Predictions
-
-TAGS = "tags"
-"""The loss term."""
-
-
-class TaggerSettings(PartSettings):
-    """Settings of the word tagger."""
-
-    kind: Literal["softmax", "crf"] = "softmax"
-    """Whether words are tagged one by one or as a path."""
-    dropout: float = Field(default=0.1, ge=0, lt=1)
-    """Dropout on the word states."""
-
-    def usual_shares(self) -> dict[str, float]:
-        """Bundling Learning, section 4.1.2: the tagger's share of the loss is 0.1."""
-        return {TAGS: 0.1}
-
-    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
-        """It starts from nothing, like the head."""
-        return {"auxiliary": fresh}
+from spanwright.settings.auxiliaries import TAGS, TaggerSettings
 
 
 class WordTagger(Part):
@@ -82,7 +62,7 @@ class WordTagger(Part):
         """The tagged entities that their window owns; confidence is the mean probability of their tags."""
         tags, probabilities = self.rule.choose(self._masked(emissions, batch), batch.word_counts)
         first, last = entity_ends(tags, batch.word_counts)
-        window = batch.window_of_word[first]
+        window = window_of_word(batch)[first]
         # Entities cover every word that is not O, so what is left of the row is entity after entity.
         confidence = _means(probabilities[~_is_outside(tags)], last - first + 1)
         owned = batch.owns(window, first, last)
@@ -98,7 +78,7 @@ class WordTagger(Part):
             return emissions
         # O belongs to all corpora, and each type has two tags.
         tags = torch.cat([own.new_ones(len(own), 1), own.repeat_interleave(2, dim=1)], dim=1)
-        return emissions.masked_fill(~tags[batch.window_of_word], NEVER)
+        return emissions.masked_fill(~tags[window_of_word(batch)], NEVER)
 
 
 class _WordByWord(nn.Module):

@@ -12,32 +12,14 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 import torch
-from pydantic import Field, PositiveFloat, PositiveInt
 from torch import Tensor, nn
 
 from spanwright.errors import MissingExtraError, SettingsError
-from spanwright.parts.part import PartSettings
+from spanwright.settings.encoder import LoraSettings, Quantised
 
-Quantised = Literal["4bit", "8bit"]
 _ADAPTER = "default"
 """The name under which peft knows our only adapter."""
 _PACKING = "support_avx512bf16_for_cpu"
-
-
-class LoraSettings(PartSettings):
-    """Low-rank adapters, with the sizes of CVAE-NER."""
-
-    rank: PositiveInt = 32
-    alpha: PositiveFloat = 32
-    """What is learnt counts `alpha / rank` times."""
-    dropout: float = Field(default=0.05, ge=0, lt=1)
-    """On what the adapters read."""
-    targets: tuple[str, ...] | Literal["auto"] = "auto"
-    """Names of the linear maps that get an adapter, such as `q` and `v`; `auto`: all of them."""
-
-    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
-        """CVAE-NER's rate of adapters, which start from nothing beside a frozen encoder."""
-        return {"encoder": 7e-4}
 
 
 def require(lora: LoraSettings | None, quantised: Quantised | None) -> None:

@@ -13,9 +13,10 @@ from torch import Tensor, nn
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import InputError, ModelError, SettingsError
 from spanwright.parts.encoder import pretrained
-from spanwright.parts.encoder.adapters import LoraSettings, Quantised, adapt, loading_options, require
+from spanwright.parts.encoder.adapters import adapt, loading_options, require
 from spanwright.parts.encoder.kinds import HALVED, TESTED, check_backbone, check_config, check_direction
 from spanwright.parts.layers.dropout import QuickDropout, attention
+from spanwright.settings.encoder import LoraSettings, Quantised
 
 _ATTENTION = "spanwright"
 """The name under which transformers knows our attention."""

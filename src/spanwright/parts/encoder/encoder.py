@@ -2,54 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import torch
-from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Batch
-from spanwright.parts.encoder.adapters import LoraSettings, Quantised
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.backbone import hidden_size
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.optional import OFF
-from spanwright.parts.part import Part, PartSettings, Role
-
-PiecePooling = Literal["ends", "first", "mean", "max"]
-
-
-class EncoderSettings(PartSettings):
-    """Which backbone, and how the pieces of a word become its state."""
-
-    name: str = "minilm"
-    """A short name (minilm, gte-small, e5-small, mpnet-base), a folder, or a Hugging Face model id."""
-    pooling: PiecePooling = "ends"
-    """`ends`: a span takes the first piece of its first word and the last piece of its last word."""
-    dropout: float | None = None
-    """Hidden dropout of the backbone while training; its own value when None."""
-    attention_dropout: float | None = Field(default=None, ge=0, lt=1)
-    """Dropout of the backbone's attention while training; its own value when None."""
-    lora: Annotated[LoraSettings | None, OFF] = None
-    """Freeze the backbone and let low-rank adapters learn in its place."""
-    quantised: Annotated[Quantised | None, OFF] = None
-    """Keep the frozen weights in 4 or 8 bits while training; only with `lora`."""
-    checkpointing: bool = False
-    """Compute the states of blocks anew for the gradient, rather than keep them: slower, but smaller."""
-
-    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
-        """The rate that suits the backbone, or that of its adapters."""
-        if self.lora is not None:
-            return self.lora.usual_rates(pretrained=pretrained, fresh=fresh)
-        return {"encoder": pretrained}
-
-    @model_validator(mode="after")
-    def _check_quantised(self) -> Self:
-        if self.quantised is not None and self.lora is None:
-            raise ValueError(
-                f"quantised is {self.quantised!r}, but weights of a few bits cannot learn: set encoder.lora, "
-                "such as encoder.lora.rank=32"
-            )
-        return self
+from spanwright.parts.part import Part, Role
+from spanwright.settings.encoder import PiecePooling
 
 
 class Encoder(Part):

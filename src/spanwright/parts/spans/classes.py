@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 
 NEVER = -1e30
 """A logit whose probability is exactly 0. Not infinite, so that a target of 0 does not make it no number."""

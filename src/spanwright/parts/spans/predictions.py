@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 from torch import Tensor
 
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 
 
 @dataclass(frozen=True, slots=True)

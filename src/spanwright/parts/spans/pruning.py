@@ -5,26 +5,16 @@ from __future__ import annotations
 from collections.abc import Set
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spanwright.batches.batch import Batch, Spans
-from spanwright.batches.neighbours import near_golds
+from spanwright.parts.batch import Batch, Spans
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.part import Part, PartSettings
+from spanwright.parts.part import Part
+from spanwright.settings.candidates import PruningSettings
 
 PRUNING = "pruning"
 """The loss term of the pruner."""
-
-
-class PruningSettings(PartSettings):
-    """Settings of the candidate pruner."""
-
-    keep: float = Field(default=1.0, gt=0)
-    """Candidates that a window keeps, for each of its words."""
-    size: int = Field(default=64, gt=0)
-    """Size of the vectors by which first and last words are compared."""
 
 
 class Pruner(Part):
@@ -79,7 +69,10 @@ class Pruner(Part):
         allowed = (batch.word_counts * self.settings.keep).ceil().long()
         return rank < allowed[window]
 
-    def pruned(self, logits: Tensor, batch: Batch, *, near: int = 0) -> Batch:
-        """The batch with its best candidates; where there are golds, with these and the spans near them."""
-        kept = self.kept(logits.detach(), batch) | near_golds(batch, near)
-        return batch.keeping(kept.nonzero().squeeze(1))
+    def pruned(self, logits: Tensor, batch: Batch) -> Batch:
+        """The batch with its best candidates, and with all that have a share of an entity's target."""
+        kept = self.kept(logits.detach(), batch)
+        kept[batch.golds.span] = True
+        if batch.neighbours is not None:
+            kept[batch.neighbours.span] = True
+        return batch.keeping(kept)

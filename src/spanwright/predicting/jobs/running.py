@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-import spanwright
+from spanwright import __version__
 from spanwright.errors import InputError
 from spanwright.formats.io.whole_files import digest_of_files
 from spanwright.formats.tables.arrow import import_pyarrow
@@ -62,7 +62,7 @@ class Job:
         tagging["model"] = _model_digest(self.tagging)
         return {
             "format_version": _FORMAT_VERSION,
-            "versions": {"spanwright": spanwright.__version__, "torch": version("torch")},
+            "versions": {"spanwright": __version__, "torch": version("torch")},
             "tagging": tagging,
             "reading": asdict(self.reading),
             "inputs": {item.path: item.bytes for item in self.inputs},

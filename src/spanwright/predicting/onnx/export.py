@@ -18,9 +18,9 @@ from typing import Any
 import torch
 
 from spanwright import artifact
-from spanwright.batches.batch import Batch
 from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.formats.io.whole_files import sync
+from spanwright.parts.batch import Batch, to_tensors
 from spanwright.parts.encoder.encoder import Encoder
 from spanwright.predicting.onnx.embedding_tables import quantise_tables
 from spanwright.predicting.onnx.files import LARGEST, WEIGHTS, file_name, weights_digest
@@ -88,7 +88,8 @@ def _example(model: artifact.TrainedModel) -> Batch:
     """Several windows, since an exporter takes one of anything for a constant, of texts without meaning."""
     tagger = Tagger(model)
     batches = tagger.batches(tagger.prepare(random_documents(tagger, 8, seed=0, size=32)))
-    return max(batches, key=lambda batch: len(batch.piece_ids))
+    largest = max(batches, key=lambda batch: len(batch.piece_ids))
+    return to_tensors(largest, model.network.device)
 
 
 def _write(part: Exportable, folder: Path, weights: str) -> None:

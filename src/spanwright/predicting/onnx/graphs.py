@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Batch
 from spanwright.errors import SpanwrightError
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.encoder import Encoder
 from spanwright.parts.model import SpanModel
 from spanwright.parts.spans.representations.attention import Inside

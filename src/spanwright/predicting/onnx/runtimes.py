@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from spanwright.artifact import FILES
-from spanwright.batches.batch import Batch
 from spanwright.evaluation import evaluate
+from spanwright.parts.batch import Batch, to_tensors
 from spanwright.parts.model import SpanModel
 from spanwright.predicting.onnx.files import RUNTIMES, Runtime, file_name
 from spanwright.predicting.onnx.graphs import graph_names
@@ -115,7 +115,7 @@ def scores(network: SpanModel, batch: Batch) -> list[Tensor]:
 
 def random_batches(tagger: Tagger, count: int) -> Iterator[Batch]:
     """Batches of so many shapes drawn at random, from a window of a word to several of many words."""
-    seen: set[torch.Size] = set()
+    seen: set[tuple[int, ...]] = set()
     for seed in itertools.count():
         if len(seen) == count:
             return
@@ -123,7 +123,7 @@ def random_batches(tagger: Tagger, count: int) -> Iterator[Batch]:
         batch = next(tagger.batches(tagger.prepare(documents)))
         if batch.piece_ids.shape not in seen:
             seen.add(batch.piece_ids.shape)
-            yield batch
+            yield to_tensors(batch, tagger.model.network.device)
 
 
 def random_documents(tagger: Tagger, count: int, *, seed: int, size: int | None = None) -> list[Document]:

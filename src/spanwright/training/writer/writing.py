@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from spanwright.batches.batch import Batch, Rewrites
+from spanwright.batches.batch import Array, Batch, Rewrites
 from spanwright.batches.writer.gold_spans import spans_of_golds
 from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.lexicons import read_lexicon
 from spanwright.lexicons.synonyms import Synonyms
-from spanwright.parts.beside.writer.auto_encoders import SpanVaeSettings
+from spanwright.settings.auxiliaries import SpanVaeSettings
 from spanwright.text import Document
 from spanwright.training.data import Split
 from spanwright.training.writer.rewriting import Rewriting, gold_rewrites
@@ -31,13 +31,11 @@ class Writing:
     notes: tuple[str, ...] = ()
     """What a user should know before training."""
 
-    def rewrites(self, batch: Batch, draw: tuple[int, ...]) -> Rewrites:
+    def rewrites(self, batch: Batch[Array], draw: tuple[int, ...]) -> Rewrites[Array]:
         """The texts to learn from the gold spans of a batch."""
         spans, places = spans_of_golds(batch)
-        document, first, last = places.numpy().T
-        found = self.rewriting.of(document, first, last, draw)
-        source, synonym, words = (torch.from_numpy(column) for column in found)
-        return Rewrites(spans, source, synonym, words)
+        document, first, last = places.T
+        return Rewrites(spans, *self.rewriting.of(document, first, last, draw))
 
 
 def prepare_writing(

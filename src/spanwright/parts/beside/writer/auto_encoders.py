@@ -20,71 +20,15 @@ entities without them.
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import ClassVar, Literal, Self
+from typing import ClassVar
 
-from pydantic import Field, PositiveInt, model_validator
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Rewrites
 from spanwright.errors import InputError
-from spanwright.parts.beside.writer.word_decoder import OutputKind, WordDecoder, WordTable
-from spanwright.parts.part import Part, PartSettings, Role
-from spanwright.schedules import LogisticSchedule, Weight
-
-RECONSTRUCTION = "reconstruction"
-SYNONYMS = "synonyms"
-DIVERGENCE = "-divergence"
-"""Behind the name of an auto-encoder: its second loss term."""
-
-_GAMMA = 1e-3
-"""Joint-IB's weight of what is written, which the paper searches for each corpus."""
-
-
-class SpanVaeSettings(PartSettings):
-    """Settings of the auto-encoders of spans."""
-
-    latent: PositiveInt = 256
-    """Size of a latent vector."""
-    hidden: PositiveInt = 256
-    """Size of the states of a decoder; 16 or more with adaptive output."""
-    word_size: PositiveInt = 200
-    """Size of the embeddings that a decoder reads; that of the word vectors where a file is given."""
-    sharing: Literal["mean", "all", "none"] = "mean"
-    """What the posteriors of spans and synonyms share: the mean, mean and deviation, or nothing."""
-    word_dropout: float = Field(default=0.3, ge=0, lt=1)
-    """Share of the words that a decoder reads as unknown while training, so that it needs the latent."""
-    output: OutputKind = "softmax"
-    """`adaptive` scores rare words only when their cluster is meant: quicker with thousands of words."""
-    keep: bool = False
-    """Whether saved models keep the auto-encoders; entities are found without them."""
-    vectors: str | None = None
-    """A file of word vectors to begin with: word2vec, GloVe or fastText; none starts at random."""
-    synonyms: tuple[str, ...] = ()
-    """Where synonyms come from: lexicon files, or `corpus` for names that share a concept id in the training
-    corpus. Without any there is no auto-encoder of synonyms."""
-    synonyms_per_mention: PositiveInt | Literal["all"] = 10
-    """Synonyms that a mention is rewritten to, at most."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The auto-encoders: one of spans and, where there are any, one of synonyms."""
-        return (RECONSTRUCTION, SYNONYMS) if self.synonyms else (RECONSTRUCTION,)
-
-    def usual_weights(self) -> dict[str, Weight]:
-        """Small weights of what is written; the divergences join over the whole run (Joint-IB)."""
-        rising = LogisticSchedule(kind="logistic", end=_GAMMA)
-        weights: dict[str, Weight] = dict.fromkeys(self.names, _GAMMA)
-        return weights | {name + DIVERGENCE: rising for name in self.names}
-
-    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
-        """They start from nothing, like the head."""
-        return {"auxiliary": fresh}
-
-    @model_validator(mode="after")
-    def _check_hidden(self) -> Self:
-        if self.output == "adaptive" and self.hidden < 16:
-            raise ValueError(f"hidden {self.hidden} with adaptive output; legal is 16 or more")
-        return self
+from spanwright.parts.batch import Rewrites
+from spanwright.parts.beside.writer.word_decoder import WordDecoder, WordTable
+from spanwright.parts.part import Part, Role
+from spanwright.settings.auxiliaries import DIVERGENCE, SYNONYMS, SpanVaeSettings
 
 
 class SpanVae(Part):

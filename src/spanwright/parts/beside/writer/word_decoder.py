@@ -12,16 +12,14 @@ Rows of words are as in `Rewrites`: numbers of words, then `END`, then `PAD`.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from spanwright.batches.writer.vocabulary import END, PAD, START, UNKNOWN
 from spanwright.errors import SettingsError
+from spanwright.settings.auxiliaries import OutputKind
 
-OutputKind = Literal["softmax", "adaptive"]
 _FRACTION = 15
 _SHRINKAGE = 4.0
 _SPREAD = 0.1

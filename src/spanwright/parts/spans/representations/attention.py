@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.layers.dropout import dropout
 
 

@@ -7,55 +7,18 @@ and width are those of SpERT (Eberts and Ulges, 2020).
 from __future__ import annotations
 
 from functools import reduce
-from typing import Literal, Self
 
 import torch
-from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.layers.factored import FactoredLinear
-from spanwright.parts.part import Part, PartSettings
+from spanwright.parts.part import Part
 from spanwright.parts.spans.representations.pooling import pooled
 from spanwright.parts.spans.representations.vectors import EndTerm, SpanVectors
-
-Ingredient = Literal["first", "last", "max", "mean", "piece-mean", "anchor", "width"]
-OF_WORDS: tuple[Ingredient, ...] = ("first", "last", "max", "mean", "piece-mean")
-"""The ingredients that tell spans of the same width apart."""
-
-
-class ComposedSettings(PartSettings):
-    """Settings of the composed representation."""
-
-    kind: Literal["composed"] = "composed"
-    ingredients: tuple[Ingredient, ...] = ("first", "last", "width")
-    """What a span vector is made of: the state of the first or last word, the elementwise maximum or the mean
-    of the states of all words, the mean of the states of all pieces, the anchor of the window, an embedding
-    of the width."""
-    size: int = Field(default=256, gt=0)
-    """Size of a span vector."""
-    width_size: int = Field(default=32, gt=0)
-    """Size of the width embedding."""
-    width_deviation: float = Field(default=1.0, gt=0)
-    """Standard deviation of the numbers that width embeddings start from."""
-    activation: Literal["relu", "none"] = "relu"
-    """What follows the Linear."""
-    dropout: float = Field(default=0.2, ge=0, lt=1)
-    """Dropout on the span vectors."""
-
-    @model_validator(mode="after")
-    def _check_ingredients(self) -> Self:
-        repeated = sorted({name for name in self.ingredients if self.ingredients.count(name) > 1})
-        if repeated:
-            raise ValueError(f"ingredients repeat {repeated}; legal is each ingredient once")
-        if not set(self.ingredients) & set(OF_WORDS):
-            raise ValueError(
-                f"ingredients {list(self.ingredients)} say nothing of a span's words; "
-                f"legal is at least one of {list(OF_WORDS)}"
-            )
-        return self
+from spanwright.settings.representations import ComposedSettings, Ingredient
 
 
 class Composed(Part):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.spans.representations.attention import Inside, span_attention
-
-SpanPooling = Literal["max", "mean", "multiplicative", "additive"]
+from spanwright.settings.representations import SpanPooling
 
 
 def pooled(values: Tensor, spans: Spans, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:

@@ -11,36 +11,18 @@ the paper's shallow counterpart: the aggregation of the top states.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
-from pydantic import Field, NonNegativeInt
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
-from spanwright.parts.part import Part, PartSettings
+from spanwright.parts.part import Part
 from spanwright.parts.spans.representations.attention import Inside
 from spanwright.parts.spans.representations.blocks import SpanBlocks
-from spanwright.parts.spans.representations.pooling import Aggregation, SpanPooling, span_chunks
+from spanwright.parts.spans.representations.pooling import Aggregation, span_chunks
 from spanwright.parts.spans.representations.vectors import SpanVectors
-
-
-class SpanTransformerSettings(PartSettings):
-    """Settings of the span Transformer."""
-
-    kind: Literal["span-transformer"]
-    depth: NonNegativeInt | Literal["all"] = "all"
-    """Blocks that a span goes through: those at the top of the encoder, or all."""
-    aggregation: SpanPooling = "max"
-    """What a span starts as: the maximum or mean of its words, or their mean weighted by an attention."""
-    blocks: Literal["copied", "shared"] = "copied"
-    """Whether blocks are copies that learn on their own, or the encoder's."""
-    initial_dropout: float = Field(default=0.2, ge=0, lt=1)
-    """Dropout on the words that are aggregated."""
-    chunk: int = Field(default=4096, gt=0)
-    """Spans that go through the blocks at a time. It bounds memory and changes no result."""
+from spanwright.settings.representations import SpanTransformerSettings
 
 
 class SpanTransformer(Part):

@@ -11,53 +11,23 @@ import copy
 import math
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch, window_of_word
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.spans.classes import NEVER, OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import EndTerm, SpanVectors
 from spanwright.parts.spans.scorers.contrast import Items, contrast
-from spanwright.parts.spans.scorers.scorer import Scorer, ScorerSettings, SpanScores, Templates
+from spanwright.parts.spans.scorers.scorer import Scorer, SpanScores, Templates
 from spanwright.parts.spans.scorers.type_vectors import AtomicTypes, DescribedTypes, PrototypeTypes
+from spanwright.settings.scorers import BiEncoderSettings
 
 TypeSource = DescribedTypes | PrototypeTypes | AtomicTypes
-
-
-class BiEncoderSettings(ScorerSettings):
-    """Settings of the bi-encoder. The vectors of the representation live in the space of the types."""
-
-    kind: Literal["bi-encoder"]
-    types: Literal["guidelines", "keywords", "prototypes", "atomic"] = "guidelines"
-    """What stands for a type: a description, a keyword, training mentions, or a learnt vector."""
-    share_encoder: bool = False
-    """Whether types are read by the text encoder, instead of by a copy that learns on its own."""
-    share_projections: bool = False
-    """Whether words alone are projected as at the ends of spans, and types once for all comparisons."""
-    positions: bool = True
-    """Whether the first and last words of entities are learnt, too."""
-    joint: bool = False
-    """Whether a predicted span must begin and end with words above their thresholds."""
-    threshold: Literal["dynamic", "learned", "tuned"] = "dynamic"
-    """`dynamic`: the window's anchor; `learned`: a number per type; `tuned`: set whenever dev is scored."""
-    temperature: float = Field(default=0.07, gt=0)
-    """Initial temperature of the similarities."""
-    dropout: float = Field(default=0.1, ge=0, lt=1)
-    """Dropout on projected words and types."""
-    entity_share: float = Field(default=0.5, ge=0, le=1)
-    """Share of the entity loss in each term; the threshold loss has the rest."""
-
-    @property
-    def reads_descriptions(self) -> bool:
-        """Whether types are given by descriptions, so that the model can meet new ones."""
-        return self.types in ("guidelines", "keywords")
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +186,7 @@ class BiEncoder(Scorer[Comparisons]):
         """The terms of the objective: spans, and with positions starts and ends."""
         losses = {"spans": self._loss(scores.spans, _span_items(batch), batch)}
         if scores.starts is not None and scores.ends is not None:
-            mentions, spans, words = batch.mentions, batch.spans, batch.window_of_word
+            mentions, spans, words = batch.mentions, batch.spans, window_of_word(batch)
             for kind, compared, ends_of_spans, positions, visible in (
                 ("starts", scores.starts, spans.first, mentions.first, mentions.starts),
                 ("ends", scores.ends, spans.last, mentions.last, mentions.ends),
@@ -250,7 +220,7 @@ class BiEncoder(Scorer[Comparisons]):
         spans, own = batch.spans, self.own.of_windows(batch)
         margin = scores.spans.similarity - scores.spans.threshold[spans.window]
         if self.settings.joint and scores.starts is not None and scores.ends is not None:
-            words = batch.window_of_word
+            words = window_of_word(batch)
             for compared, position in ((scores.starts, spans.first), (scores.ends, spans.last)):
                 end = (compared.similarity - compared.threshold[words])[position]
                 margin = torch.where(end < 0, torch.minimum(margin, end), margin)

@@ -8,23 +8,14 @@ from typing import Generic, TypeVar
 
 from torch import Tensor
 
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.part import Part, PartSettings
+from spanwright.parts.part import Part
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
 
 Scores = TypeVar("Scores")
 """What a scorer makes of span vectors, in a form of its own."""
-
-
-class ScorerSettings(PartSettings):
-    """Settings of a scorer."""
-
-    @property
-    def reads_descriptions(self) -> bool:
-        """Whether types are given by descriptions, so that the model can meet new ones."""
-        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,39 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import Literal
 
 import torch
-from pydantic import Field, PositiveInt
 from torch import Tensor
 from torch.nn import functional
 
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.mlp import RARE, last_layer, mlp, start_at
 from spanwright.parts.spans.classes import OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.parts.spans.scorers.scorer import Scorer, ScorerSettings, SpanScores, Templates
+from spanwright.parts.spans.scorers.scorer import Scorer, SpanScores, Templates
+from spanwright.settings.scorers import SigmoidSettings
 
 _CERTAIN = 1e-7
 """A threshold this near to 0 or 1 counts as this far from it, as its logit would be infinite."""
 _LOGIT_LIMIT = 18.0
 """Where the probability of a logit, in single precision, is 1: no span exceeds it."""
-
-
-class SigmoidSettings(ScorerSettings):
-    """Settings of the sigmoid scorer."""
-
-    kind: Literal["sigmoid"]
-    hidden: tuple[PositiveInt, ...] = ()
-    """Sizes of hidden layers, each with ReLU and dropout, between span vectors and types."""
-    dropout: float = Field(default=0.2, ge=0, lt=1)
-    """Dropout behind each hidden layer."""
-    reduction: Literal["windows", "spans"] = "windows"
-    """Whether the summed cross entropy is divided by the number of windows, or of pairs of span and type."""
-    threshold: Literal["half", "tuned"] = "tuned"
-    """What probabilities of entities exceed: one half, or a number per type, set whenever dev is scored."""
 
 
 class Sigmoid(Scorer[Tensor]):

@@ -10,30 +10,23 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from spanwright.batches.batch import Batch
-from spanwright.batches.neighbours import Neighbours, positions
+from spanwright.parts.batch import Batch
 from spanwright.parts.spans.classes import Classes
 
 
-def smoothed_targets(batch: Batch, classes: Classes, *, smoothing: float, distance: int) -> Tensor:
+def smoothed_targets(batch: Batch, classes: Classes, *, smoothing: float) -> Tensor:
     """(spans, classes): the probability of each class.
 
     What several entities give to a span adds up; a type has at most 1, and types that sum up to more share 1.
     Entities that are no candidates, such as too wide ones, give to candidates all the same, and what is given
     to spans that are no candidates is in no loss.
     """
-    near = Neighbours.of(batch, distance)
-    first, last, type_ = (
-        column[near.mention, None]
-        for column in (batch.mentions.first, batch.mentions.last, batch.mentions.type)
-    )
-    given = near.legal * smoothing / (4 * near.distance * distance)
+    near = batch.neighbours
+    assert near is not None  # Settings.near tells that smoothing needs them
     # The entity itself stands in front of its neighbours.
-    mass = torch.cat([1 - given.sum(1, keepdim=True), given], dim=1).flatten()
-    places = torch.cat([first, near.first], 1).flatten(), torch.cat([last, near.last], 1).flatten()
-    span, found = positions(batch.spans, *places)
-    kept = found & (mass > 0)
-    class_ = classes.of_type[type_].expand(-1, 1 + len(near.distance)).flatten()
+    given = near.legal[:, 1:] * smoothing / (4 * near.distance[1:] * near.distance.max())
+    mass = torch.cat([1 - given.sum(1, keepdim=True), given], dim=1)
+    class_ = classes.of_type[batch.mentions.type[near.mention], None].expand_as(mass)
     targets = mass.new_zeros(len(batch.spans), len(classes))
-    targets.index_put_((span[kept], class_[kept]), mass[kept], accumulate=True)
+    targets.index_put_((near.span, class_[near.candidate]), mass[near.candidate], accumulate=True)
     return classes.completed(targets.clamp_(max=1), batch)

@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import Literal
 
-from pydantic import Field
 from torch import Tensor
 from torch.nn import functional
 
-from spanwright.batches.batch import Batch
+from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.mlp import RARE, last_layer, mlp, start_at
 from spanwright.parts.spans.classes import Classes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.parts.spans.scorers.scorer import Scorer, ScorerSettings, SpanScores, Templates
+from spanwright.parts.spans.scorers.scorer import Scorer, SpanScores, Templates
 from spanwright.parts.spans.scorers.smoothing import smoothed_targets
-
-
-class SoftmaxSettings(ScorerSettings):
-    """Settings of the softmax scorer."""
-
-    kind: Literal["softmax"] = "softmax"
-    hidden: tuple[int, ...] = ()
-    """Sizes of hidden layers, each with ReLU and dropout, between span vectors and classes."""
-    dropout: float = Field(default=0.2, ge=0, lt=1)
-    """Dropout behind each hidden layer."""
-    reduction: Literal["windows", "spans"] = "windows"
-    """Whether the summed cross entropy is divided by the number of windows or of spans."""
-    smoothing: float = Field(default=0.0, ge=0, lt=1)
-    """Boundary smoothing: what an entity gives of its probability to spans whose borders are near its own."""
-    smoothing_distance: int = Field(default=1, gt=0)
-    """How far those spans may be: words between first words, plus words between last words."""
+from spanwright.settings.scorers import SoftmaxSettings
 
 
 class Softmax(Scorer[Tensor]):
@@ -67,8 +50,7 @@ class Softmax(Scorer[Tensor]):
     def _targets(self, batch: Batch) -> Tensor:
         """(spans,) classes or (spans, classes) probabilities."""
         if self.settings.smoothing:
-            smoothing, distance = self.settings.smoothing, self.settings.smoothing_distance
-            return smoothed_targets(batch, self.classes, smoothing=smoothing, distance=distance)
+            return smoothed_targets(batch, self.classes, smoothing=self.settings.smoothing)
         if batch.golds.probability is not None:
             return self.classes.probabilities(batch)
         return self.classes.targets(batch)

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.layers.packing import pad, word_mask
-from spanwright.parts.part import Part, PartSettings
+from spanwright.parts.part import Part
 from spanwright.parts.spans.representations.vectors import SpanVectors
-
-
-class BiLstmSettings(PartSettings):
-    """Settings of the BiLSTM over spans."""
-
-    kind: Literal["bilstm"]
-    hidden: int = Field(default=200, gt=0)
-    """Size of a state, in each of the two directions."""
-    dropout: float = Field(default=0.5, ge=0, lt=1)
-    """Dropout on what the BiLSTM reads."""
+from spanwright.settings.transforms import BiLstmSettings
 
 
 class BiLstm(Part):

@@ -11,45 +11,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Set
-from typing import Any, Literal
+from typing import Any
 
 import torch
-from pydantic import Field, NonNegativeInt, PositiveInt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.layers.mlp import hidden_layers
-from spanwright.parts.part import Part, PartSettings
+from spanwright.parts.part import Part
 from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.schedules import LinearSchedule, Weight
-
-COMPRESSION = "compression"
-"""The loss term: the mean divergence of the candidates."""
+from spanwright.settings.transforms import COMPRESSION, BottleneckSettings
 
 _SMALLEST = 1e-8
 """Standard deviations below it count as this large in a divergence, which would be infinite without."""
 
 _FIRST_DEVIATION = -3.0
 """What softplus makes the first standard deviations from: about 0.05."""
-
-
-class BottleneckSettings(PartSettings):
-    """Settings of the information bottleneck."""
-
-    kind: Literal["bottleneck"]
-    hidden: tuple[PositiveInt, ...] = ()
-    """Sizes of hidden layers, each with ReLU, between span vectors and their distributions."""
-    size: int = Field(default=256, gt=0)
-    """Size of the vectors that leave it."""
-    prior: Literal["learned", "standard"] = "learned"
-    """What distributions are kept near to: one that learns with them, or the standard normal one."""
-    samples: NonNegativeInt = 5
-    """Vectors drawn for each span in training; with 0 the mean stands for the span there, too."""
-
-    def usual_weights(self) -> dict[str, Weight]:
-        """Joint-IB's beta, as in its recipe, which rises over the whole run."""
-        return {COMPRESSION: LinearSchedule(kind="linear", start=0.0, end=5e-4)}
 
 
 class Bottleneck(Part):

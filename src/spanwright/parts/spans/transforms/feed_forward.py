@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 
-from spanwright.batches.batch import Spans
+from spanwright.parts.batch import Spans
 from spanwright.parts.layers.dropout import QuickDropout
-from spanwright.parts.part import Part, PartSettings
+from spanwright.parts.part import Part
 from spanwright.parts.spans.representations.vectors import SpanVectors
-
-
-class FeedForwardSettings(PartSettings):
-    """Settings of the feed-forward layer."""
-
-    kind: Literal["feed-forward"]
-    size: int = Field(default=300, gt=0)
-    """Size of the vectors that leave it."""
-    width_size: int = Field(default=25, gt=0)
-    """Size of the width embedding that enters beside a span's vector."""
-    input_dropout: float = Field(default=0.4, ge=0, lt=1)
-    """Dropout on vectors and width embeddings."""
-    dropout: float = Field(default=0.2, ge=0, lt=1)
-    """Dropout behind the activation."""
+from spanwright.settings.transforms import FeedForwardSettings
 
 
 class FeedForward(Part):

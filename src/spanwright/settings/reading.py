@@ -1,0 +1,158 @@
+"""Settings from recipes and changes, and what is wrong in them in words."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from spanwright.errors import SettingsError
+from spanwright.recipes import recipe_text
+from spanwright.settings.settings import Settings
+from spanwright.toml_files import legal_keys
+
+Changes = Sequence[str] | Mapping[str, Any]
+"""Changes of settings: `key=value` as on the command line, or values by their dotted keys."""
+
+
+def load_settings(
+    recipe: str | Path | Settings,
+    changes: Changes = (),
+    *,
+    encoder: str | Path | None = None,
+    descriptions: str | Path | None = None,
+) -> Settings:
+    """Settings of a recipe (a shipped name, the path of a TOML file, or settings) with changes.
+
+    A recipe with `extends = "other"` changes the settings of another recipe. Changes go over the encoder and
+    the descriptions that are named.
+    """
+    named = {"encoder.name": encoder, "labels.descriptions": descriptions}
+    given = [(key, str(value)) for key, value in named.items() if value]
+    given += deepcopy(list(changes.items())) if isinstance(changes, Mapping) else map(_read_change, changes)
+    if isinstance(recipe, Settings) and not given:
+        return recipe
+    where = recipe.name if isinstance(recipe, Settings) else str(recipe)
+    values = recipe.model_dump(mode="json") if isinstance(recipe, Settings) else _values(where)
+    for key, value in given:
+        _apply(values, key, value, where)
+    return check(values, where)
+
+
+def check(values: dict[str, Any], where: str) -> Settings:
+    """Settings from plain values, or an error that names each wrong key and what is legal."""
+    values = _with_present_names(values, where)
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        reasons = "; ".join(_explain(entry, values) for entry in error.errors())
+        raise SettingsError(f"{where}: {reasons}") from None
+
+
+def _with_present_names(values: dict[str, Any], where: str) -> dict[str, Any]:
+    """The values with `training.leaked` where it has its former name, `corpora.leaked`."""
+    corpora, training = values.get("corpora"), values.get("training", {})
+    if not (isinstance(corpora, dict) and "leaked" in corpora and isinstance(training, dict)):
+        return values
+    former = corpora["leaked"]
+    if training.get("leaked", former) != former:
+        raise SettingsError(
+            f"{where}: training.leaked is {training['leaked']!r}, but corpora.leaked, its former name, is "
+            f"{former!r}; leave out corpora.leaked"
+        )
+    others = {key: value for key, value in corpora.items() if key != "leaked"}
+    return {**values, "corpora": others, "training": {**training, "leaked": former}}
+
+
+def _values(recipe: str, extended_by: tuple[str, ...] = ()) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(_text(recipe))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{recipe}: not valid TOML: {error}") from None
+    base = values.pop("extends", None)
+    if base is None:
+        return values
+    chain = (*extended_by, recipe)
+    if not isinstance(base, str) or base in chain:
+        raise SettingsError(
+            f"{recipe}: extends {base!r}; legal is another recipe, which does not extend this one"
+        )
+    return _merged(_values(base, chain), values)
+
+
+def _text(recipe: str) -> str:
+    path = Path(recipe)
+    if not recipe.endswith(".toml"):
+        return recipe_text(recipe)
+    if not path.is_file():
+        raise SettingsError(f"{recipe}: no such recipe file")
+    return path.read_text(encoding="utf-8")
+
+
+def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in changes.items():
+        old = merged.get(key)
+        if isinstance(old, dict) and isinstance(value, dict) and _same_kind(old, value):
+            merged[key] = _merged(old, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _same_kind(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """A part of another kind replaces the old one; the old one's settings would be foreign to it."""
+    return new.get("kind") in (None, old.get("kind"))
+
+
+def _read_change(change: str) -> tuple[str, Any]:
+    """Key and value of `key=value`; the value is read as TOML, else taken as a string."""
+    key, equals, text = change.partition("=")
+    if not equals or not key:
+        raise SettingsError(f"--set {change!r}: legal is key=value, such as --set training.epochs=3")
+    try:
+        return key, tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key, text
+
+
+def _apply(values: dict[str, Any], key: str, value: Any, where: str) -> None:
+    """Set one dotted key."""
+    *path, last = key.split(".")
+    table = values
+    for name in path:
+        table = table.setdefault(name, {})
+        if not isinstance(table, dict):
+            raise SettingsError(f"{where}: setting {key!r}: {name!r} is a value, not a table of settings")
+    table[last] = value
+
+
+def _explain(error: Any, values: Any) -> str:
+    """One wrong setting in words."""
+    key = ".".join(_given_keys(error["loc"], values))
+    if not error["loc"]:
+        return str(error["msg"]).removeprefix("Value error, ")
+    if error["type"] == "extra_forbidden":
+        return f"unknown setting {key!r}; legal here are {', '.join(_legal_keys(error['loc']))}"
+    if error["type"] == "missing":
+        return f"the setting {'.'.join(filter(None, (key, error['loc'][-1])))!r} is missing"
+    return f"setting {key!r} is {error['input']!r}: {error['msg']}"
+
+
+def _given_keys(location: tuple[Any, ...], values: Any) -> Iterator[str]:
+    """The parts of a place that the user wrote; pydantic puts the branches of unions between them."""
+    for part in location:
+        if (isinstance(values, dict) and part in values) or (
+            isinstance(values, list) and isinstance(part, int)
+        ):
+            values = values[part]
+            yield str(part)
+
+
+def _legal_keys(location: tuple[int | str, ...]) -> list[str]:
+    """The settings beside a wrong one, which are many: by name."""
+    return sorted(legal_keys(Settings, location[:-1]))

@@ -1,0 +1,97 @@
+"""All settings of a run, in one tree."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from spanwright.settings.auxiliaries import AuxiliarySettings
+from spanwright.settings.candidates import CandidateSettings
+from spanwright.settings.combinations import check_combination
+from spanwright.settings.corpora import CorporaSettings
+from spanwright.settings.encoder import EncoderSettings
+from spanwright.settings.objective import ObjectiveSettings
+from spanwright.settings.optimiser import OptimiserSettings
+from spanwright.settings.part import OFF, PartSettings
+from spanwright.settings.representations import ComposedSettings, RepresentationSettings
+from spanwright.settings.scorers import BiEncoderSettings, NoScorer, SigmoidSettings, SoftmaxSettings
+from spanwright.settings.training import TrainingSettings
+from spanwright.settings.transforms import TransformSettings
+from spanwright.settings.windows import WindowSettings
+from spanwright.strict import Strict
+
+Output = Literal["spans", "tags"]
+
+Decoding = Literal["nested", "flat", "non-crossing"]
+
+
+class LabelSettings(Strict):
+    """What is told about the types."""
+
+    descriptions: str | None = None
+    """A TOML or JSON file with a text per type, or the name of a shipped one; else names in words."""
+
+
+class Settings(Strict):
+    """Everything that decides a run, apart from its data."""
+
+    name: str
+    description: str = ""
+    encoder: EncoderSettings = EncoderSettings()
+    corpora: Annotated[CorporaSettings | None, OFF] = None
+    """How several corpora are trained on together; without it, documents are all of one."""
+    windows: WindowSettings = WindowSettings()
+    candidates: CandidateSettings = CandidateSettings()
+    labels: LabelSettings = LabelSettings()
+    representation: RepresentationSettings = ComposedSettings()
+    transforms: tuple[TransformSettings, ...] = ()
+    """What span vectors pass through, one after the other, before they are scored."""
+    scorer: SoftmaxSettings | SigmoidSettings | BiEncoderSettings | NoScorer = Field(
+        default=SoftmaxSettings(), discriminator="kind"
+    )
+    auxiliaries: AuxiliarySettings = AuxiliarySettings()
+    output: Output = "spans"
+    """Whether entities are read from the spans or from the tagger's tags."""
+    decoding: Decoding | Literal["auto"] = "auto"
+    """Which overlaps a model may answer with; `auto` allows those that training entities have."""
+    objective: ObjectiveSettings = ObjectiveSettings()
+    optimiser: OptimiserSettings = OptimiserSettings()
+    training: TrainingSettings = TrainingSettings()
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether the model scores spans."""
+        return self.scorer.kind != "none"
+
+    @property
+    def parts(self) -> tuple[PartSettings, ...]:
+        """The settings of the parts that the model has, in the order of the flow."""
+        chosen, beside = (self.representation, *self.transforms, self.scorer), self.auxiliaries
+        spans = (self.candidates.pruning, *chosen) if self.has_spans else ()
+        every = (self.encoder, *spans, beside.tagger, beside.span_vae, beside.cvae)
+        return tuple(part for part in every if part is not None)
+
+    @property
+    def shares(self) -> Set[str]:
+        """The loss terms that a convex objective gives a share of the loss."""
+        return {term for part in self.parts for term in part.usual_shares()}
+
+    @property
+    def names_corpus(self) -> bool:
+        """Whether the encoder is told which corpus a text is from."""
+        return self.corpora is not None and self.corpora.token
+
+    @property
+    def near(self) -> int:
+        """How far from an entity spans have a part of its target."""
+        if self.scorer.kind == "softmax" and self.scorer.smoothing > 0:
+            return self.scorer.smoothing_distance
+        return 0
+
+    @model_validator(mode="after")
+    def _check_combination(self) -> Self:
+        """Refuse parts that cannot work together, with the reason."""
+        check_combination(self)
+        return self

@@ -54,10 +54,11 @@ def rule(rooms: str = "", packages: str = "", *, later_packages: bool = False) -
 
 RULES = {
     "text": rule("errors"),
-    "formats": rule("text errors", later_packages=True),
+    "formats": rule("text errors outside", later_packages=True),
+    "outside.py": rule("errors"),
     "corpora": rule("text errors formats toml_text", later_packages=True),
     "descriptions": rule("errors"),
-    "settings": rule("errors strict toml_files recipes", "pydantic"),
+    "settings": rule("errors strict toml_files recipes outside", "pydantic"),
     "recipes": rule("errors"),
     "batches": rule("text labels errors settings", "numpy tokenizers"),
     "parts": rule("batches errors settings", "torch numpy"),

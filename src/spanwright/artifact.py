@@ -144,11 +144,12 @@ class TrainedModel:
         return replace(self, network=network, labels=labels, settings=settings, vocabulary=Vocabulary())
 
     def for_use(self) -> TrainedModel:
-        """This model without auto-encoders, which find no entities, unless its settings keep them."""
+        """This model without what finds no entities: auto-encoders, unless its settings keep them, and
+        auxiliaries of other packages."""
         chosen, network = self.settings.auxiliaries, self.network
         parts = {"span_vae": chosen.span_vae, "cvae": chosen.cvae}
         idle = [name for name, part in parts.items() if part is not None and not part.keep]
-        if not idle:
+        if not idle and not chosen.others:
             return self
         keeps_writer = "span_vae" not in idle
         bare = SpanModel(
@@ -158,7 +159,7 @@ class TrainedModel:
             output=network.output,
             writer=network.writer if keeps_writer else None,
         )
-        auxiliaries = chosen.model_copy(update=dict.fromkeys(idle))
+        auxiliaries = chosen.model_copy(update={**dict.fromkeys(idle), "others": ()})
         settings = self.settings.model_copy(update={"auxiliaries": auxiliaries})
         vocabulary = self.vocabulary if keeps_writer else Vocabulary()
         return replace(self, network=bare, settings=settings, vocabulary=vocabulary)

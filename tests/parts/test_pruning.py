@@ -126,7 +126,7 @@ def test_the_pruner_and_the_encoder_learn_from_pruning() -> None:
     model = tiny.model(**deep(keep=0.5))
     prepared = prepare(TEXT, model.pieces, model.plan)
     made = next(Tagger(model).batches([prepared], [np.array([[1, 1, 0, 1]])]))
-    batch = with_neighbours(as_taken(made), model.settings.near)
+    batch = with_neighbours(as_taken(made), model.settings.scorer.near)
     losses = model.network.losses(batch, {"pruning", "spans"})
     assert set(losses) == model.network.terms == {"pruning", "spans"}
     changed = gradients(model.network, losses["pruning"])

@@ -27,28 +27,30 @@ from spanwright.formats.pubtator import documents as pubtator
 from spanwright.formats.spacy import documents as docbin
 from spanwright.formats.tables import parquet
 from spanwright.formats.unwritable import Unwritable
+from spanwright.outside import Known
 from spanwright.text import Document
 
-FORMATS: dict[str, Format] = {
-    module.FORMAT.name: module.FORMAT
-    for module in (
-        parquet,
-        docbin,
-        jsonl,
-        genia_jsonl,
-        scierc,
-        conll04,
-        bioc_json,
-        bioc_xml,
-        genia_xml,
-        bc2gm,
-        pubtator,
-        brat,
-        columns,
-        plain_text,
-    )
-}
-"""In the order in which they are tried on an unknown file: the strictest tests first."""
+_OWN = (
+    parquet,
+    docbin,
+    jsonl,
+    genia_jsonl,
+    scierc,
+    conll04,
+    bioc_json,
+    bioc_xml,
+    genia_xml,
+    bc2gm,
+    pubtator,
+    brat,
+    columns,
+    plain_text,
+)
+FORMATS: Mapping[str, Format] = Known(
+    {module.FORMAT.name: module.FORMAT for module in _OWN}, group="spanwright.formats", expected=Format
+)
+"""In the order in which they are tried on an unknown file: the strictest tests first, and formats of other
+packages after ours."""
 
 
 @dataclass(frozen=True, slots=True)

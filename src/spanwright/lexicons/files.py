@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,19 +13,21 @@ from spanwright.lexicons import medic, name_tables, obo, umls
 from spanwright.lexicons.form import Form
 from spanwright.lexicons.lexicon import Lexicon
 from spanwright.lexicons.log import LexiconLog
+from spanwright.outside import Known
 
-FORMS: dict[str, Form] = {
-    form.name: form
-    for form in (
-        umls.FORM,
-        obo.FORM,
-        medic.FORM,
-        name_tables.TYPED_SURFACES,
-        name_tables.TABLE,
-        name_tables.SURFACES,
-    )
-}
-"""In the order in which they are tried on an unknown file: the strictest tests first."""
+_OWN = (
+    umls.FORM,
+    obo.FORM,
+    medic.FORM,
+    name_tables.TYPED_SURFACES,
+    name_tables.TABLE,
+    name_tables.SURFACES,
+)
+FORMS: Mapping[str, Form] = Known(
+    {form.name: form for form in _OWN}, group="spanwright.lexicons", expected=Form
+)
+"""In the order in which they are tried on an unknown file: the strictest tests first, and forms of other
+packages after ours."""
 
 
 def read_lexicon(

@@ -14,11 +14,12 @@ from spanwright.parts.beside.conditional import Conditioned, Cvae, shared_rows
 from spanwright.parts.beside.tagger import WordTagger
 from spanwright.parts.beside.writer.auto_encoders import SpanVae
 from spanwright.parts.encoder.encoder import Encoder
-from spanwright.parts.model import Representation, SpanHead, SpanModel
+from spanwright.parts.model import Auxiliary, SpanHead, SpanModel
 from spanwright.parts.spans.pruning import Pruner
 from spanwright.parts.spans.representations.blocks import checked_depth
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.span_transformer import SpanTransformer
+from spanwright.parts.spans.representations.vectors import Representation, Transform
 from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, TypeSource
 from spanwright.parts.spans.scorers.scorer import Scorer
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid
@@ -34,10 +35,16 @@ from spanwright.parts.spans.scorers.type_vectors import (
 from spanwright.parts.spans.transforms.bilstm import BiLstm
 from spanwright.parts.spans.transforms.bottleneck import Bottleneck
 from spanwright.parts.spans.transforms.feed_forward import FeedForward
-from spanwright.parts.spans.transforms.transformed import Transform, Transformed
+from spanwright.parts.spans.transforms.transformed import Transformed
 from spanwright.settings import Settings
-from spanwright.settings.scorers import BiEncoderSettings
-from spanwright.settings.transforms import TransformSettings
+from spanwright.settings.representations import ComposedSettings, SpanTransformerSettings
+from spanwright.settings.scorers import BiEncoderSettings, SigmoidSettings, SoftmaxSettings
+from spanwright.settings.transforms import (
+    BiLstmSettings,
+    BottleneckSettings,
+    FeedForwardSettings,
+    TransformSettings,
+)
 
 
 def build(
@@ -58,7 +65,7 @@ def build(
         backbone,
         settings.encoder.pooling,
         depth=depth,
-        piece_means=settings.has_spans and _reads_pieces(settings),
+        piece_means=settings.has_spans and settings.representation.reads_pieces,
         corpora=len(labels.corpora) if pieces.names_corpus else 0,
         corpus_from_end=pieces.corpus_from_end,
     )
@@ -69,28 +76,37 @@ def build(
     if writing is not None and spans is not None:
         size = spans.representation.evidence_size
         writer = SpanVae(writing, vector_size=size, vocabulary=vocabulary, word_vectors=word_vectors)
-    return SpanModel(encoder=encoder, spans=spans, tagger=tagger, output=settings.output, writer=writer)
+    others = [
+        _checked(other.build(state_width=encoder.width, sizes=labels.sizes), Auxiliary, other.kind)
+        for other in settings.auxiliaries.others
+    ]
+    return SpanModel(
+        encoder=encoder, spans=spans, tagger=tagger, output=settings.output, writer=writer, others=others
+    )
+
+
+def _checked(made: Any, expected: type[Any], kind: str) -> Any:
+    """What a part of another package has made, if it is of the type that its place needs."""
+    if not isinstance(made, expected):
+        raise SettingsError(f"the part {kind!r} is a {type(made).__name__}; expected a {expected.__name__}")
+    return made
 
 
 def _depth(settings: Settings, backbone: nn.Module) -> int:
     """Of how many blocks of the backbone the representation needs what they read."""
     chosen = settings.representation
-    return checked_depth(chosen.depth, backbone) if chosen.kind == "span-transformer" else 0
-
-
-def _reads_pieces(settings: Settings) -> bool:
-    """Whether the representation reads all pieces of words."""
-    return settings.representation.kind == "composed" and "piece-mean" in settings.representation.ingredients
+    return checked_depth(chosen.depth, backbone) if isinstance(chosen, SpanTransformerSettings) else 0
 
 
 def _representation(settings: Settings, encoder: Encoder) -> Representation:
-    chosen, limit = settings.representation, resolved_width_limit(settings)
-    if chosen.kind == "composed":
-        made: Composed | SpanTransformer = Composed(chosen, state_width=encoder.width, width_limit=limit)
-    else:
-        made = SpanTransformer(
-            chosen, backbone=encoder.backbone, depth=encoder.depth, state_width=encoder.width
-        )
+    chosen, limit, width = settings.representation, resolved_width_limit(settings), encoder.width
+    match chosen:
+        case ComposedSettings():
+            made: Representation = Composed(chosen, state_width=width, width_limit=limit)
+        case SpanTransformerSettings():
+            made = SpanTransformer(chosen, backbone=encoder.backbone, depth=encoder.depth, state_width=width)
+        case _:
+            made = _checked(chosen.build(state_width=width, width_limit=limit), Representation, chosen.kind)
     transforms: list[Transform] = []
     for transform in settings.transforms:
         transforms.append(_transform(transform, transforms[-1].size if transforms else made.size, limit))
@@ -98,13 +114,17 @@ def _representation(settings: Settings, encoder: Encoder) -> Representation:
 
 
 def _transform(settings: TransformSettings, size: int, width_limit: int) -> Transform:
-    match settings.kind:
-        case "bilstm":
+    match settings:
+        case BiLstmSettings():
             return BiLstm(settings, vector_size=size)
-        case "feed-forward":
+        case FeedForwardSettings():
             return FeedForward(settings, vector_size=size, width_limit=width_limit)
-        case "bottleneck":
+        case BottleneckSettings():
             return Bottleneck(settings, vector_size=size)
+    made: Transform = _checked(
+        settings.build(vector_size=size, width_limit=width_limit), Transform, settings.kind
+    )
+    return made
 
 
 def _span_head(
@@ -137,19 +157,19 @@ def _conditioned(settings: Settings, vector_size: int, labels: LabelSpace) -> Co
 def _scorer(
     settings: Settings, vector_size: int, encoder: Encoder, labels: LabelSpace, pieces: PieceEncoder
 ) -> Scorer[Any]:
-    if settings.scorer.kind == "softmax":
-        return Softmax(settings.scorer, vector_size=vector_size, sizes=labels.sizes)
-    if settings.scorer.kind == "sigmoid":
-        return Sigmoid(settings.scorer, vector_size=vector_size, sizes=labels.sizes)
-    if settings.scorer.kind == "none":
-        raise SettingsError("scorer.kind is 'none': this model has no spans to score")
-    return BiEncoder(
-        settings.scorer,
-        source=_type_source(settings.scorer, encoder, labels, pieces),
-        sizes=labels.sizes,
-        state_width=encoder.width,
-        vector_size=vector_size,
-    )
+    sizes, width = labels.sizes, encoder.width
+    match settings.scorer:
+        case SoftmaxSettings() as chosen:
+            return Softmax(chosen, vector_size=vector_size, sizes=sizes)
+        case SigmoidSettings() as chosen:
+            return Sigmoid(chosen, vector_size=vector_size, sizes=sizes)
+        case BiEncoderSettings() as chosen:
+            source = _type_source(chosen, encoder, labels, pieces)
+            return BiEncoder(chosen, source=source, sizes=sizes, state_width=width, vector_size=vector_size)
+        case other:
+            built = other.build(vector_size=vector_size, state_width=width, sizes=sizes)
+            made: Scorer[Any] = _checked(built, Scorer, other.kind)
+            return made
 
 
 def _type_source(

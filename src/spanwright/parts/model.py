@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Set
-from typing import Any, Generic
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Sequence, Set
+from typing import Any, ClassVar, Generic
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from spanwright.parts.batch import Batch, Spans
 from spanwright.parts.beside.conditional import Conditioned
@@ -14,18 +15,24 @@ from spanwright.parts.beside.tagger import WordTagger
 from spanwright.parts.beside.writer.auto_encoders import SpanVae
 from spanwright.parts.encoder.encoder import Encoder
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.part import Part, Roles, roles_of
+from spanwright.parts.part import Part, Role, Roles, roles_of
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.pruning import PRUNING, Pruner
-from spanwright.parts.spans.representations.composed import Composed
-from spanwright.parts.spans.representations.span_transformer import SpanTransformer
+from spanwright.parts.spans.representations.vectors import Representation
 from spanwright.parts.spans.scorers.scorer import Scorer, Scores
-from spanwright.parts.spans.transforms.transformed import Transformed
 from spanwright.settings.auxiliaries import TAGS
 from spanwright.settings.settings import Output
 from spanwright.settings.transforms import COMPRESSION
 
-Representation = Composed | SpanTransformer | Transformed
+
+class Auxiliary(Part, ABC):
+    """A part of another package that learns beside the spans, and is not asked when entities are found."""
+
+    role: ClassVar[Role | None] = "auxiliary"
+
+    @abstractmethod
+    def losses(self, states: WordStates, batch: Batch) -> dict[str, Tensor]:
+        """The loss terms by name, each of its `terms`."""
 
 
 class SpanHead(Part, Generic[Scores]):
@@ -107,12 +114,14 @@ class SpanModel(Part):
         tagger: WordTagger | None,
         output: Output,
         writer: SpanVae | None = None,
+        others: Sequence[Auxiliary] = (),
     ) -> None:
         super().__init__()
         self.encoder = encoder
         self.spans = spans
         self.tagger = tagger
         self.writer = writer
+        self.others = nn.ModuleList(others)
         self.output = output
 
     @property
@@ -123,7 +132,12 @@ class SpanModel(Part):
     @property
     def terms(self) -> Set[str]:
         """Names of the loss terms."""
-        return _terms(self.spans, self.tagger, self.writer)
+        return _terms(self.spans, self.tagger, self.writer, *self._others)
+
+    @property
+    def _others(self) -> Iterator[Auxiliary]:
+        """The auxiliaries of other packages."""
+        return (other for other in self.others if isinstance(other, Auxiliary))
 
     def losses(self, batch: Batch, terms: Collection[str]) -> dict[str, Tensor]:
         """The terms of the training objective by name; a head none of whose terms is asked for stays idle."""
@@ -136,6 +150,9 @@ class SpanModel(Part):
         if self.writer is not None and self.writer.terms & set(terms):
             assert batch.rewrites is not None  # training/writer/rewriting.py makes them
             losses |= self.writer.losses(self.evidence(states, batch.rewrites.spans), batch.rewrites)
+        for other in self._others:
+            if other.terms & set(terms):
+                losses |= other.losses(states, batch)
         return losses
 
     def evidence(self, states: WordStates, spans: Spans) -> Tensor:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, PositiveInt, SerializeAsAny, model_validator
 
-from spanwright.settings.part import OFF, PartSettings
+from spanwright.settings.part import OFF, PartSettings, from_outside
 from spanwright.settings.schedules import LinearSchedule, LogisticSchedule, Weight
 from spanwright.strict import Strict
 
@@ -126,6 +127,23 @@ class CvaeSettings(PartSettings):
         return {"auxiliary": fresh, **conditions}
 
 
+class OtherAuxiliarySettings(PartSettings):
+    """Settings of an auxiliary of another package; what it learns is never asked when entities are found."""
+
+    kind: str
+
+    def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
+        """It starts from nothing, like the head."""
+        return {"auxiliary": fresh}
+
+    def build(self, *, state_width: int, sizes: Sequence[int]) -> Any:
+        """The module, an `Auxiliary`; `sizes` counts the types of each corpus."""
+        raise NotImplementedError(f"{type(self).__name__} has no method that builds the part")
+
+
+OtherAuxiliary = Annotated[SerializeAsAny[OtherAuxiliarySettings], from_outside(OtherAuxiliarySettings)]
+
+
 class AuxiliarySettings(Strict):
     """Parts that learn beside the span scores."""
 
@@ -135,3 +153,5 @@ class AuxiliarySettings(Strict):
     """Auto-encoders that rewrite gold spans and their synonyms (Joint-IB)."""
     cvae: Annotated[CvaeSettings | None, OFF] = None
     """An auto-encoder of span vectors, given their labels (CVAE-NER)."""
+    others: tuple[OtherAuxiliary, ...] = ()
+    """Auxiliaries of other packages."""

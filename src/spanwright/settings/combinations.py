@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spanwright.settings.auxiliaries import AuxiliarySettings
-from spanwright.settings.scorers import BiEncoderSettings
+from spanwright.settings.representations import ComposedSettings
+from spanwright.settings.scorers import BiEncoderSettings, SoftmaxSettings
 
 if TYPE_CHECKING:
     from spanwright.settings.settings import Settings
@@ -25,7 +26,7 @@ def check_combination(settings: Settings) -> None:
     _check_representation(settings)
     _check_bottleneck(settings)
     _check_soft_targets(settings)
-    if scorer.kind == "bi-encoder":
+    if isinstance(scorer, BiEncoderSettings):
         _check_bi_encoder(settings, scorer)
     elif settings.labels.descriptions is not None:
         raise ValueError(
@@ -82,21 +83,21 @@ def _check_soft_targets(settings: Settings) -> None:
     if settings.training.targets == "hard":
         return
     scorer = settings.scorer
-    if scorer.kind not in ("softmax", "sigmoid"):
+    if not scorer.learns_probabilities:
         raise ValueError(
             f"training.targets is 'soft', but scorer.kind {scorer.kind!r} learns no probabilities of "
             "spans: it must be 'softmax' or 'sigmoid'"
         )
-    if scorer.kind == "softmax" and scorer.smoothing:
+    if isinstance(scorer, SoftmaxSettings) and scorer.smoothing:
         raise ValueError(
             "training.targets is 'soft', but scorer.smoothing makes targets of its own: set "
             "scorer.smoothing=0"
         )
     for name in AuxiliarySettings.model_fields:
-        if getattr(settings.auxiliaries, name) is not None:
+        if getattr(settings.auxiliaries, name):
             raise ValueError(
                 f"training.targets is 'soft', but auxiliaries.{name} learns from entities that are "
-                f"certain: set auxiliaries.{name}=false"
+                f"certain: set auxiliaries.{name}={'[]' if name == 'others' else 'false'}"
             )
 
 
@@ -108,7 +109,7 @@ def _check_bi_encoder(settings: Settings, scorer: BiEncoderSettings) -> None:
             "scorer.joint needs thresholds of starts and ends, but only those of spans are tuned"
         )
     chosen = settings.representation
-    ends = chosen.kind == "composed" and {"first", "last"} <= set(chosen.ingredients)
+    ends = isinstance(chosen, ComposedSettings) and {"first", "last"} <= set(chosen.ingredients)
     if scorer.share_projections and not ends:
         raise ValueError("scorer.share_projections needs the ingredients 'first' and 'last' in spans")
     if scorer.share_projections and settings.transforms:

@@ -1,11 +1,16 @@
-"""What the settings of all parts have in common: what is usual for a part unless a recipe says otherwise."""
+"""What the settings of all parts have in common, and how those of other packages are found."""
 
 from __future__ import annotations
 
-from pydantic import BeforeValidator
+from collections.abc import Mapping
+from typing import Any
 
+from pydantic import BeforeValidator, Discriminator, ValidationError
+
+from spanwright.outside import Known
 from spanwright.settings.schedules import Weight
 from spanwright.strict import Strict
+from spanwright.toml_files import reasons
 
 
 class PartSettings(Strict):
@@ -26,3 +31,45 @@ class PartSettings(Strict):
 
 OFF = BeforeValidator(lambda value: None if value is False else value)
 """Lets recipes switch a part off that another recipe has: TOML can say `false`, but not `None`."""
+
+
+PARTS: Mapping[str, type] = Known({}, group="spanwright.parts", expected=type)
+"""The settings classes of parts that other packages bring along, by their kinds."""
+OUTSIDE = "outside"
+"""The tag of the branch of a union that stands for them."""
+
+
+def by_kind(*own: str, usual: str | None = None) -> Discriminator:
+    """Chooses a settings class by `kind`, which need not be said for the usual one."""
+
+    def tag(value: Any) -> str | None:
+        kind = value.get("kind", usual) if isinstance(value, dict) else getattr(value, "kind", None)
+        return kind if kind is None or kind in own else OUTSIDE
+
+    named = ", ".join(own)
+    return Discriminator(
+        tag,
+        custom_error_type="kind_missing",
+        custom_error_message=f"'kind' is missing; expected {named}, or the kind of an installed package",
+    )
+
+
+def from_outside(base: type[PartSettings]) -> BeforeValidator:
+    """Reads the settings of a part of another package, whose class must be a `base`."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, base):
+            return value
+        kind = str(value["kind"])
+        if kind not in PARTS:
+            installed = ", ".join(PARTS) or "none"
+            raise ValueError(f"unknown kind {kind!r}; kinds of installed packages are: {installed}")
+        found = PARTS[kind]
+        if not issubclass(found, base):
+            raise ValueError(f"the kind {kind!r} is a {found.__name__}; expected a {base.__name__}")
+        try:
+            return found.model_validate(value)
+        except ValidationError as error:
+            raise ValueError(reasons(error, found)) from None
+
+    return BeforeValidator(read)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, NonNegativeInt, Tag, model_validator
+from pydantic import Field, NonNegativeInt, SerializeAsAny, Tag, model_validator
 
-from spanwright.settings.part import PartSettings
+from spanwright.settings.part import OUTSIDE, PartSettings, by_kind, from_outside
 
 Ingredient = Literal["first", "last", "max", "mean", "piece-mean", "anchor", "width"]
 
@@ -14,7 +14,22 @@ OF_WORDS: tuple[Ingredient, ...] = ("first", "last", "max", "mean", "piece-mean"
 """The ingredients that tell spans of the same width apart."""
 
 
-class ComposedSettings(PartSettings):
+class RepresentationSettings(PartSettings):
+    """Settings of a representation."""
+
+    kind: str
+
+    @property
+    def reads_pieces(self) -> bool:
+        """Whether it reads all pieces of words, which the encoder then hands on."""
+        return False
+
+    def build(self, *, state_width: int, width_limit: int) -> Any:
+        """The module, a `Representation`; for parts of other packages, as ours meet in `parts/build.py`."""
+        raise NotImplementedError(f"{type(self).__name__} has no method that builds the part")
+
+
+class ComposedSettings(RepresentationSettings):
     """Settings of the composed representation."""
 
     kind: Literal["composed"] = "composed"
@@ -33,6 +48,11 @@ class ComposedSettings(PartSettings):
     dropout: float = Field(default=0.2, ge=0, lt=1)
     """Dropout on the span vectors."""
 
+    @property
+    def reads_pieces(self) -> bool:
+        """Whether it reads all pieces of words, which the encoder then hands on."""
+        return "piece-mean" in self.ingredients
+
     @model_validator(mode="after")
     def _check_ingredients(self) -> Self:
         repeated = sorted({name for name in self.ingredients if self.ingredients.count(name) > 1})
@@ -49,7 +69,7 @@ class ComposedSettings(PartSettings):
 SpanPooling = Literal["max", "mean", "multiplicative", "additive"]
 
 
-class SpanTransformerSettings(PartSettings):
+class SpanTransformerSettings(RepresentationSettings):
     """Settings of the span Transformer."""
 
     kind: Literal["span-transformer"]
@@ -65,13 +85,9 @@ class SpanTransformerSettings(PartSettings):
     """Spans that go through the blocks at a time. It bounds memory and changes no result."""
 
 
-def _representation_kind(value: Any) -> Any:
-    """The kind of a representation, which need not be said for the composed one."""
-    return value.get("kind", "composed") if isinstance(value, dict) else getattr(value, "kind", None)
-
-
-RepresentationSettings = Annotated[
+AnyRepresentation = Annotated[
     Annotated[ComposedSettings, Tag("composed")]
-    | Annotated[SpanTransformerSettings, Tag("span-transformer")],
-    Discriminator(_representation_kind),
+    | Annotated[SpanTransformerSettings, Tag("span-transformer")]
+    | Annotated[SerializeAsAny[RepresentationSettings], from_outside(RepresentationSettings), Tag(OUTSIDE)],
+    by_kind("composed", "span-transformer", usual="composed"),
 ]

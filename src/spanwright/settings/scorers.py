@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, SerializeAsAny, Tag
 
-from spanwright.settings.part import PartSettings
+from spanwright.settings.part import OUTSIDE, PartSettings, by_kind, from_outside
 
 
 class ScorerSettings(PartSettings):
     """Settings of a scorer."""
 
+    kind: str
+
+    @property
+    def learns_probabilities(self) -> bool:
+        """Whether it learns the probabilities of golds where targets are soft."""
+        return False
+
+    @property
+    def near(self) -> int:
+        """How far from an entity spans have a part of its target."""
+        return 0
+
     @property
     def reads_descriptions(self) -> bool:
         """Whether types are given by descriptions, so that the model can meet new ones."""
         return False
+
+    def build(self, *, vector_size: int, state_width: int, sizes: Sequence[int]) -> Any:
+        """The module, a `Scorer`; for parts of other packages, as ours meet in `parts/build.py`.
+
+        `sizes` counts the types of each corpus; one number where all have the same types.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method that builds the part")
 
 
 class SoftmaxSettings(ScorerSettings):
@@ -33,6 +53,16 @@ class SoftmaxSettings(ScorerSettings):
     smoothing_distance: int = Field(default=1, gt=0)
     """How far those spans may be: words between first words, plus words between last words."""
 
+    @property
+    def learns_probabilities(self) -> bool:
+        """Whether it learns the probabilities of golds where targets are soft."""
+        return True
+
+    @property
+    def near(self) -> int:
+        """How far from an entity spans have a part of its target."""
+        return self.smoothing_distance if self.smoothing > 0 else 0
+
 
 class SigmoidSettings(ScorerSettings):
     """Settings of the sigmoid scorer."""
@@ -46,6 +76,11 @@ class SigmoidSettings(ScorerSettings):
     """Whether the summed cross entropy is divided by the number of windows, or of pairs of span and type."""
     threshold: Literal["half", "tuned"] = "tuned"
     """What probabilities of entities exceed: one half, or a number per type, set whenever dev is scored."""
+
+    @property
+    def learns_probabilities(self) -> bool:
+        """Whether it learns the probabilities of golds where targets are soft."""
+        return True
 
 
 class BiEncoderSettings(ScorerSettings):
@@ -81,3 +116,13 @@ class NoScorer(ScorerSettings):
     """No spans are scored: the tagger is the model."""
 
     kind: Literal["none"]
+
+
+AnyScorer = Annotated[
+    Annotated[SoftmaxSettings, Tag("softmax")]
+    | Annotated[SigmoidSettings, Tag("sigmoid")]
+    | Annotated[BiEncoderSettings, Tag("bi-encoder")]
+    | Annotated[NoScorer, Tag("none")]
+    | Annotated[SerializeAsAny[ScorerSettings], from_outside(ScorerSettings), Tag(OUTSIDE)],
+    by_kind("softmax", "sigmoid", "bi-encoder", "none"),
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from spanwright.settings.auxiliaries import AuxiliarySettings
 from spanwright.settings.candidates import CandidateSettings
@@ -15,10 +15,10 @@ from spanwright.settings.encoder import EncoderSettings
 from spanwright.settings.objective import ObjectiveSettings
 from spanwright.settings.optimiser import OptimiserSettings
 from spanwright.settings.part import OFF, PartSettings
-from spanwright.settings.representations import ComposedSettings, RepresentationSettings
-from spanwright.settings.scorers import BiEncoderSettings, NoScorer, SigmoidSettings, SoftmaxSettings
+from spanwright.settings.representations import AnyRepresentation, ComposedSettings
+from spanwright.settings.scorers import AnyScorer, SoftmaxSettings
 from spanwright.settings.training import TrainingSettings
-from spanwright.settings.transforms import TransformSettings
+from spanwright.settings.transforms import AnyTransform
 from spanwright.settings.windows import WindowSettings
 from spanwright.strict import Strict
 
@@ -45,12 +45,10 @@ class Settings(Strict):
     windows: WindowSettings = WindowSettings()
     candidates: CandidateSettings = CandidateSettings()
     labels: LabelSettings = LabelSettings()
-    representation: RepresentationSettings = ComposedSettings()
-    transforms: tuple[TransformSettings, ...] = ()
+    representation: AnyRepresentation = ComposedSettings()
+    transforms: tuple[AnyTransform, ...] = ()
     """What span vectors pass through, one after the other, before they are scored."""
-    scorer: SoftmaxSettings | SigmoidSettings | BiEncoderSettings | NoScorer = Field(
-        default=SoftmaxSettings(), discriminator="kind"
-    )
+    scorer: AnyScorer = SoftmaxSettings()
     auxiliaries: AuxiliarySettings = AuxiliarySettings()
     output: Output = "spans"
     """Whether entities are read from the spans or from the tagger's tags."""
@@ -70,7 +68,7 @@ class Settings(Strict):
         """The settings of the parts that the model has, in the order of the flow."""
         chosen, beside = (self.representation, *self.transforms, self.scorer), self.auxiliaries
         spans = (self.candidates.pruning, *chosen) if self.has_spans else ()
-        every = (self.encoder, *spans, beside.tagger, beside.span_vae, beside.cvae)
+        every = (self.encoder, *spans, beside.tagger, beside.span_vae, beside.cvae, *beside.others)
         return tuple(part for part in every if part is not None)
 
     @property
@@ -82,13 +80,6 @@ class Settings(Strict):
     def names_corpus(self) -> bool:
         """Whether the encoder is told which corpus a text is from."""
         return self.corpora is not None and self.corpora.token
-
-    @property
-    def near(self) -> int:
-        """How far from an entity spans have a part of its target."""
-        if self.scorer.kind == "softmax" and self.scorer.smoothing > 0:
-            return self.scorer.smoothing_distance
-        return 0
 
     @model_validator(mode="after")
     def _check_combination(self) -> Self:

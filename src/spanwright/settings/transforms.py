@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt, SerializeAsAny, Tag
 
-from spanwright.settings.part import PartSettings
+from spanwright.settings.part import OUTSIDE, PartSettings, by_kind, from_outside
 from spanwright.settings.schedules import LinearSchedule, Weight
 
 
-class BiLstmSettings(PartSettings):
+class TransformSettings(PartSettings):
+    """Settings of a transform."""
+
+    kind: str
+
+    def build(self, *, vector_size: int, width_limit: int) -> Any:
+        """The module, a `Transform`; for parts of other packages, as ours meet in `parts/build.py`."""
+        raise NotImplementedError(f"{type(self).__name__} has no method that builds the part")
+
+
+class BiLstmSettings(TransformSettings):
     """Settings of the BiLSTM over spans."""
 
     kind: Literal["bilstm"]
@@ -20,7 +30,7 @@ class BiLstmSettings(PartSettings):
     """Dropout on what the BiLSTM reads."""
 
 
-class FeedForwardSettings(PartSettings):
+class FeedForwardSettings(TransformSettings):
     """Settings of the feed-forward layer."""
 
     kind: Literal["feed-forward"]
@@ -38,7 +48,7 @@ COMPRESSION = "compression"
 """The loss term: the mean divergence of the candidates."""
 
 
-class BottleneckSettings(PartSettings):
+class BottleneckSettings(TransformSettings):
     """Settings of the information bottleneck."""
 
     kind: Literal["bottleneck"]
@@ -56,6 +66,10 @@ class BottleneckSettings(PartSettings):
         return {COMPRESSION: LinearSchedule(kind="linear", start=0.0, end=5e-4)}
 
 
-TransformSettings = Annotated[
-    BiLstmSettings | FeedForwardSettings | BottleneckSettings, Field(discriminator="kind")
+AnyTransform = Annotated[
+    Annotated[BiLstmSettings, Tag("bilstm")]
+    | Annotated[FeedForwardSettings, Tag("feed-forward")]
+    | Annotated[BottleneckSettings, Tag("bottleneck")]
+    | Annotated[SerializeAsAny[TransformSettings], from_outside(TransformSettings), Tag(OUTSIDE)],
+    by_kind("bilstm", "feed-forward", "bottleneck"),
 ]

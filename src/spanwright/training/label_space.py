@@ -11,6 +11,7 @@ import numpy as np
 from spanwright.descriptions import check_used, describe, description_names, read_descriptions, undescribed
 from spanwright.labels import LabelSpace, Prototype
 from spanwright.settings import Settings
+from spanwright.settings.scorers import BiEncoderSettings
 from spanwright.text import Document, sentences
 from spanwright.training.corpora import shared_types
 from spanwright.training.selection import TrainingData
@@ -24,7 +25,7 @@ _CONTEXT = 120
 def label_space(settings: Settings, data: TrainingData) -> tuple[LabelSpace, list[str]]:
     """The label space that the settings ask for, and notes for the user."""
     train, labels = data.train, _types(settings, data)
-    if settings.scorer.kind != "bi-encoder" or settings.scorer.types == "atomic":
+    if not isinstance(settings.scorer, BiEncoderSettings) or settings.scorer.types == "atomic":
         return labels, []
     if settings.scorer.types == "prototypes":
         drawn = draw_prototypes(train, labels, seed=settings.training.seed)

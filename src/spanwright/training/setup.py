@@ -111,7 +111,7 @@ class Setup:
             width_limit=self.model.plan.width_limit,
             golds=split.golds,
             probabilities=split.probabilities,
-            near=settings.near,
+            near=settings.scorer.near,
             sampling=None if negatives == "all" else Sampling(negatives, draw),
         )
         if self.writing is None:

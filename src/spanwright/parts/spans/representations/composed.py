@@ -15,13 +15,12 @@ from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.layers.factored import FactoredLinear
-from spanwright.parts.part import Part
 from spanwright.parts.spans.representations.pooling import pooled
-from spanwright.parts.spans.representations.vectors import EndTerm, SpanVectors
+from spanwright.parts.spans.representations.vectors import EndTerm, Representation, SpanVectors
 from spanwright.settings.representations import ComposedSettings, Ingredient
 
 
-class Composed(Part):
+class Composed(Representation):
     """`dropout(activation(W [ingredients] + b))`, projected where each ingredient lives and then gathered.
 
     First, last and means are projected per word, anchors per window and widths per width. Only max, which

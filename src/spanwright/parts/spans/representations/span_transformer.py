@@ -17,15 +17,14 @@ from torch import Tensor, nn
 from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.layers.dropout import QuickDropout
-from spanwright.parts.part import Part
 from spanwright.parts.spans.representations.attention import Inside
 from spanwright.parts.spans.representations.blocks import SpanBlocks
 from spanwright.parts.spans.representations.pooling import Aggregation, span_chunks
-from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.representations.vectors import Representation, SpanVectors
 from spanwright.settings.representations import SpanTransformerSettings
 
 
-class SpanTransformer(Part):
+class SpanTransformer(Representation):
     """Deep vectors of spans. Spans do not see each other, so any list of spans has the same vectors."""
 
     def __init__(

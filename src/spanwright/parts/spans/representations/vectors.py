@@ -1,10 +1,15 @@
-"""What a representation hands on: a vector for every candidate span and what scorers compare it with."""
+"""Span vectors, and the contracts of the parts that make them and of those that change them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
 from torch import Tensor
+
+from spanwright.parts.batch import Spans
+from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.part import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +45,30 @@ class SpanVectors:
         if self.samples is None:
             return [self]
         return [replace(self, spans=sample, samples=None) for sample in self.samples.unbind()]
+
+
+class Representation(Part, ABC):
+    """Makes the vectors of candidate spans from the states of their words."""
+
+    size: int
+    """Of a span vector."""
+    evidence_size: int
+
+    @abstractmethod
+    def forward(self, states: WordStates, spans: Spans) -> SpanVectors:
+        """The vectors of candidate spans, and of the windows' anchors as if they were spans."""
+
+    @abstractmethod
+    def evidence(self, states: WordStates, spans: Spans) -> Tensor:
+        """(spans, evidence size): what the vectors of some spans are made of, before any projection."""
+
+
+class Transform(Part, ABC):
+    """Changes span vectors on their way to the scorer."""
+
+    size: int
+    """Of the vectors that leave it."""
+
+    @abstractmethod
+    def forward(self, vectors: SpanVectors, spans: Spans) -> SpanVectors:
+        """The changed vectors of candidate spans and of the windows' anchors."""

@@ -9,12 +9,11 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from spanwright.parts.batch import Spans
 from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.layers.packing import pad, word_mask
-from spanwright.parts.part import Part
-from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.representations.vectors import SpanVectors, Transform
 from spanwright.settings.transforms import BiLstmSettings
 
 
-class BiLstm(Part):
+class BiLstm(Transform):
     """Lets the spans of one width in a window see each other, from the first to the last and back.
 
     Spans of one word have a BiLSTM of their own; all other widths share one.

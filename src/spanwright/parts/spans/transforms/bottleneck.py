@@ -19,8 +19,7 @@ from torch.nn import functional
 
 from spanwright.parts.batch import Spans
 from spanwright.parts.layers.mlp import hidden_layers
-from spanwright.parts.part import Part
-from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.representations.vectors import SpanVectors, Transform
 from spanwright.settings.transforms import COMPRESSION, BottleneckSettings
 
 _SMALLEST = 1e-8
@@ -30,7 +29,7 @@ _FIRST_DEVIATION = -3.0
 """What softplus makes the first standard deviations from: about 0.05."""
 
 
-class Bottleneck(Part):
+class Bottleneck(Transform):
     """Distributions of spans: their means and, in training, vectors drawn from them and their divergences."""
 
     prior_mean: Tensor

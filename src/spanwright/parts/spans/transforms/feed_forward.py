@@ -9,12 +9,11 @@ from torch import Tensor, nn
 
 from spanwright.parts.batch import Spans
 from spanwright.parts.layers.dropout import QuickDropout
-from spanwright.parts.part import Part
-from spanwright.parts.spans.representations.vectors import SpanVectors
+from spanwright.parts.spans.representations.vectors import SpanVectors, Transform
 from spanwright.settings.transforms import FeedForwardSettings
 
 
-class FeedForward(Part):
+class FeedForward(Transform):
     """`dropout(relu(W dropout([vector; width]) + b))`."""
 
     def __init__(self, settings: FeedForwardSettings, *, vector_size: int, width_limit: int) -> None:

@@ -9,20 +9,13 @@ from torch import Tensor, nn
 from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.part import Part
-from spanwright.parts.spans.representations.composed import Composed
-from spanwright.parts.spans.representations.span_transformer import SpanTransformer
-from spanwright.parts.spans.representations.vectors import SpanVectors
-from spanwright.parts.spans.transforms.bilstm import BiLstm
-from spanwright.parts.spans.transforms.bottleneck import Bottleneck
-from spanwright.parts.spans.transforms.feed_forward import FeedForward
-
-Transform = BiLstm | FeedForward | Bottleneck
+from spanwright.parts.spans.representations.vectors import Representation, SpanVectors, Transform
 
 
-class Transformed(Part):
+class Transformed(Representation):
     """Is a representation itself: what comes out are the vectors that scorers judge."""
 
-    def __init__(self, representation: Composed | SpanTransformer, transforms: Sequence[Transform]) -> None:
+    def __init__(self, representation: Representation, transforms: Sequence[Transform]) -> None:
         super().__init__()
         self.representation = representation
         self.transforms = nn.ModuleList(transforms)
@@ -38,8 +31,9 @@ class Transformed(Part):
 
     @property
     def terms(self) -> Set[str]:
-        """Names of the loss terms of all transforms."""
-        return {term for part in self.transforms if isinstance(part, Part) for term in part.terms}
+        """Names of the loss terms of the representation and all transforms."""
+        parts = (self.representation, *self.transforms)
+        return {term for part in parts if isinstance(part, Part) for term in part.terms}
 
     def evidence(self, states: WordStates, spans: Spans) -> Tensor:
         """(spans, evidence size): what the representation sees of some spans, before all transforms."""

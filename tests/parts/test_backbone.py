@@ -40,3 +40,11 @@ def test_an_encoder_without_some_of_its_weights_is_refused(tmp_path: Path) -> No
     assert len(left_out) == 16
     with pytest.raises(InputError, match=r"has no weights for 'encoder\.layer\.1\..*' \(16 missing in all\)"):
         load_pretrained(str(folder))
+
+
+def test_dropout_of_attention_is_set_apart_from_that_of_states(tiny_encoder: str) -> None:
+    own, _ = load_pretrained(tiny_encoder)
+    backbone, _ = load_pretrained(tiny_encoder, attention_dropout=0.35)
+    assert backbone.config.attention_probs_dropout_prob == 0.35
+    assert backbone.config.hidden_dropout_prob == own.config.hidden_dropout_prob != 0.35
+    assert {layer.attention.self.dropout.p for layer in backbone.encoder.layer} == {0.35}

@@ -28,6 +28,9 @@ _FREE_BYTES = 1 << 26
 _LARGEST_EXPANSION = 250
 
 _being_read: dict[Path, BinaryIO] = {}
+"""The files that are open now, and no others. Of the process, because whoever shows how far a reading has
+come has only a stream of documents in hand: between it and the open file stand the generators of a format,
+which would all have to pass a count on."""
 
 
 def is_compressed(path: Path) -> bool:

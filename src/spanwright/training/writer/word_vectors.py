@@ -7,6 +7,9 @@
 The content tells the form, not the name. Files are read as a stream and only the rows of wanted words are
 parsed and kept, so memory is bounded by the vocabulary. Words are compared as bytes: one that is not UTF-8 is
 wanted by nobody. A word of a text file may hold blanks, as some of GloVe's do.
+
+They are for the decoders of Joint-IB, which begin with word vectors in its paper; without
+`auxiliaries.span_vae.vectors` they begin at random, so that what vectors are worth can be measured.
 """
 
 from __future__ import annotations

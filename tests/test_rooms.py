@@ -227,6 +227,24 @@ def test_predicting_loads_nothing_of_training() -> None:
     assert [module for module in found if module.startswith("spanwright.training")] == []
 
 
+def test_functions_are_short() -> None:
+    functions = [
+        node
+        for file in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    bodies = sorted(_body_lines(node) for node in functions)
+    assert bodies[len(bodies) // 2] <= 5 and bodies[len(bodies) * 9 // 10] <= 16
+    assert [node.name for node in functions if (node.end_lineno or 0) - node.lineno >= 60] == []
+
+
+def _body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of a function without its head and its docstring."""
+    body = function.body[1:] if ast.get_docstring(function) and len(function.body) > 1 else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1
+
+
 def test_the_public_names_are_all_there() -> None:
     for name in spanwright.__all__:
         assert getattr(spanwright, name).__name__ == name

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
+from spanwright.cli.reading import FormatOfAll, InputOptions, parse_options, report
 from spanwright.cli.tables.finished_runs import finished_runs_table
 from spanwright.errors import InputError
 from spanwright.formats.format import ReadingLog
@@ -51,8 +51,8 @@ def compare_command(
         list[str] | None,
         typer.Option("--set-for", help="A setting of one recipe as RECIPE:key=value; may be repeated."),
     ] = None,
-    format: Annotated[str | None, typer.Option(help=f"Format of all files: {FORMAT_HELP}.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    format: FormatOfAll = None,
+    option: InputOptions = None,
     heat_map_split: Annotated[
         str | None, typer.Option(help="Documents of the heat map: dev or test (test).")
     ] = None,

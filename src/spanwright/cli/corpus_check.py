@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options
+from spanwright.cli.reading import FORMAT_HELP, InputOptions, parse_options
 from spanwright.errors import InputError
 from spanwright.formats.files import reader_of, stream
 from spanwright.formats.format import ReadingLog
@@ -18,7 +18,7 @@ from spanwright.formats.format import ReadingLog
 def check_command(
     paths: Annotated[list[Path], typer.Argument(help="Files or folders to check.")],
     format: Annotated[str | None, typer.Option(help=f"Format: {FORMAT_HELP}.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    option: InputOptions = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 2 if there is a problem.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:

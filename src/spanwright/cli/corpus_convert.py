@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report, streamed
+from spanwright.cli.reading import FORMAT_HELP, InputOptions, parse_options, report, streamed
 from spanwright.formats.files import write
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.unwritable import Unwritable, told_by_kind
@@ -18,7 +18,7 @@ def convert_command(
     out: Annotated[Path, typer.Option(help="Output file, or a folder for brat and bc2gm.")],
     to: Annotated[str | None, typer.Option(help="Output format; by the ending of OUT unless given.")] = None,
     format: Annotated[str | None, typer.Option(help=f"Input format: {FORMAT_HELP}.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    option: InputOptions = None,
     out_option: Annotated[
         list[str] | None,
         typer.Option(

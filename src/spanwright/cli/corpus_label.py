@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report, report, reported, streamed
+from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report, report, reported, streamed
 from spanwright.cli.tables.type_scores import type_scores_table
 from spanwright.distant import Ambiguous, Case, Matcher
 from spanwright.errors import InputError
@@ -24,54 +24,62 @@ from spanwright.lexicons.files import FORMS
 from spanwright.lexicons.name_tables import SURFACES
 from spanwright.text import Document
 
+_Texts = Annotated[
+    list[Path],
+    typer.Argument(help="Files or folders to label, in any format; their entities are replaced."),
+]
+_Lexicon = Annotated[
+    list[str],
+    typer.Option(
+        metavar="FILE[:TYPE]",
+        help=f"A dictionary or ontology ({', '.join(FORMS)}), and the type of all its terms where it "
+        "tells none; may be repeated.",
+    ),
+]
+_Unknown = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="A dictionary of phrases of unknown type, which keep shorter names in them from being "
+        "labelled; may be repeated.",
+    ),
+]
+_Case = Annotated[
+    Case,
+    typer.Option(help="Must names have the case of the text? smart: acronyms and the shortest names only."),
+]
+_Ambiguous = Annotated[
+    Ambiguous, typer.Option(help="A name with several types gives no label, the first one, or all.")
+]
+_MinimumLength = Annotated[
+    int, typer.Option(min=1, help="The fewest letters and digits of a name that is looked for.")
+]
+_Block = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Names not to look for, one in a line; may be repeated."),
+]
+_Gold = Annotated[
+    Path | None, typer.Option(help="The same texts with gold entities: score the labels against them.")
+]
+_Lossy = Annotated[
+    bool, typer.Option("--lossy", help="Leave out what the output format cannot express, and count it.")
+]
+
 
 def label_command(
-    texts: Annotated[
-        list[Path],
-        typer.Argument(help="Files or folders to label, in any format; their entities are replaced."),
-    ],
-    lexicon: Annotated[
-        list[str],
-        typer.Option(
-            metavar="FILE[:TYPE]",
-            help=f"A dictionary or ontology ({', '.join(FORMS)}), and the type of all its terms where it "
-            "tells none; may be repeated.",
-        ),
-    ],
+    texts: _Texts,
+    lexicon: _Lexicon,
     out: Annotated[Path, typer.Option(help="Output file, or a folder for brat and bc2gm.")],
-    unknown: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="A dictionary of phrases of unknown type, which keep shorter names in them from being "
-            "labelled; may be repeated.",
-        ),
-    ] = None,
-    case: Annotated[
-        Case,
-        typer.Option(
-            help="Must names have the case of the text? smart: acronyms and the shortest names only."
-        ),
-    ] = "smart",
-    ambiguous: Annotated[
-        Ambiguous, typer.Option(help="A name with several types gives no label, the first one, or all.")
-    ] = "drop",
-    minimum_length: Annotated[
-        int, typer.Option(min=1, help="The fewest letters and digits of a name that is looked for.")
-    ] = 2,
-    block: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Names not to look for, one in a line; may be repeated."),
-    ] = None,
-    gold: Annotated[
-        Path | None, typer.Option(help="The same texts with gold entities: score the labels against them.")
-    ] = None,
+    unknown: _Unknown = None,
+    case: _Case = "smart",
+    ambiguous: _Ambiguous = "drop",
+    minimum_length: _MinimumLength = 2,
+    block: _Block = None,
+    gold: _Gold = None,
     to: Annotated[str | None, typer.Option(help="Output format; by the ending of OUT unless given.")] = None,
     format: Annotated[str | None, typer.Option(help=f"Format of TEXTS: {FORMAT_HELP}.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
-    lossy: Annotated[
-        bool, typer.Option("--lossy", help="Leave out what the output format cannot express, and count it.")
-    ] = False,
+    option: InputOptions = None,
+    lossy: _Lossy = False,
 ) -> None:
     """Label texts with the names of dictionaries: from the left, the longest name at each word.
 

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report, report_unwritable
+from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report, report_unwritable
 from spanwright.cli.tables.suggested_types import suggested_types_table
 from spanwright.corpora.label_map import LabelMap, load_map, map_toml
 from spanwright.corpora.maps import map_names
@@ -45,7 +45,7 @@ def map_command(
     ] = None,
     to: Annotated[str | None, typer.Option(help="Output format; by the ending of OUT unless given.")] = None,
     format: Annotated[str | None, typer.Option(help=f"Input format: {FORMAT_HELP}.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    option: InputOptions = None,
     lossy: Annotated[
         bool, typer.Option("--lossy", help="Leave out what the output format cannot express.")
     ] = False,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
+from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report
 from spanwright.cli.tables.corpus_overlaps import overlaps_table
 from spanwright.corpora.overlap import Overlap, overlap
 
@@ -19,7 +19,7 @@ def overlap_command(
     a: Annotated[Path, typer.Argument(help="File or folder of corpus A, such as a test set.")],
     others: Annotated[list[Path], typer.Argument(help="Corpora to compare A with, each on its own.")],
     format: Annotated[str | None, typer.Option(help=f"Format: {FORMAT_HELP}.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    option: InputOptions = None,
     show_pairs: Annotated[bool, typer.Option("--list", help="Name each pair, and why it is one.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
+from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report
 from spanwright.cli.tables.split_sizes import split_sizes_table
 from spanwright.corpora.splitting import split_documents
 from spanwright.errors import InputError
@@ -21,7 +21,7 @@ def split_command(
     share: Annotated[list[float], typer.Option(help="Share of each part, in the order of --out.")],
     seed: Annotated[int, typer.Option(help="Another seed gives another split.")] = 1,
     format: Annotated[str | None, typer.Option(help=f"Input format: {FORMAT_HELP}.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    option: InputOptions = None,
 ) -> None:
     """Split corpora by document, each type in proportion; the same seed gives the same split.
 

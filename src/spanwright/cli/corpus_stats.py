@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, read_and_report
+from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report
 from spanwright.cli.tables.corpus_figures import corpus_figures_table, type_counts_table
 from spanwright.corpora.statistics import Statistics, statistics
 
@@ -17,7 +17,7 @@ from spanwright.corpora.statistics import Statistics, statistics
 def stats_command(
     paths: Annotated[list[Path], typer.Argument(help="Files or folders, counted together.")],
     format: Annotated[str | None, typer.Option(help=f"Format: {FORMAT_HELP}.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
+    option: InputOptions = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the figures to a .png, .svg or .pdf.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:

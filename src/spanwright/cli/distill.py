@@ -7,46 +7,53 @@ from typing import Annotated
 
 import typer
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
+from spanwright.cli.reading import FORMAT_HELP, InputOptions, StopAtProblems, parse_options, report
 from spanwright.cli.tag_inputs import expand
 from spanwright.formats.files import read
 from spanwright.text import Document
 
+_Teachers = Annotated[
+    list[Path], typer.Argument(help="Model directories, such as RUN/model; several count equally.")
+]
+_Student = Annotated[
+    str, typer.Option(help="Recipe of the student (see `spanwright recipes`) or a TOML file.")
+]
+_Raw = Annotated[
+    list[str] | None,
+    typer.Option(help="Texts without annotation: a file, folder or glob; may be repeated."),
+]
+_GoldShare = Annotated[
+    float,
+    typer.Option(min=0, max=1, help="What the annotation has of the probabilities in training files."),
+]
+_Lowest = Annotated[
+    float, typer.Option(min=0, max=1, help="Leave out what the teachers find less likely than this.")
+]
+_Encoder = Annotated[
+    str | None, typer.Option(help="Encoder of the student: minilm, a folder, or a Hugging Face id.")
+]
+_Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting of the student as key=value; may be repeated."),
+]
+_Format = Annotated[str | None, typer.Option(help=f"Format of all files but raw ones: {FORMAT_HELP}.")]
+
 
 def distill_command(
-    teachers: Annotated[
-        list[Path], typer.Argument(help="Model directories, such as RUN/model; several count equally.")
-    ],
-    student: Annotated[
-        str, typer.Option(help="Recipe of the student (see `spanwright recipes`) or a TOML file.")
-    ],
+    teachers: _Teachers,
+    student: _Student,
     train: Annotated[list[Path], typer.Option(help="Training files; may be repeated.")],
     dev: Annotated[list[Path], typer.Option(help="Files that choose the best model; may be repeated.")],
     out: Annotated[Path, typer.Option(help="Folder of the run; softened files go to OUT/soft.")],
     test: Annotated[list[Path] | None, typer.Option(help="Files to score the best model on.")] = None,
-    raw: Annotated[
-        list[str] | None,
-        typer.Option(help="Texts without annotation: a file, folder or glob; may be repeated."),
-    ] = None,
-    gold_share: Annotated[
-        float,
-        typer.Option(min=0, max=1, help="What the annotation has of the probabilities in training files."),
-    ] = 0.5,
-    lowest: Annotated[
-        float, typer.Option(min=0, max=1, help="Leave out what the teachers find less likely than this.")
-    ] = 0.01,
-    encoder: Annotated[
-        str | None, typer.Option(help="Encoder of the student: minilm, a folder, or a Hugging Face id.")
-    ] = None,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A setting of the student as key=value; may be repeated."),
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option(help=f"Format of all files but raw ones: {FORMAT_HELP}.")
-    ] = None,
-    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at anything that cannot be read.")] = False,
+    raw: _Raw = None,
+    gold_share: _GoldShare = 0.5,
+    lowest: _Lowest = 0.01,
+    encoder: _Encoder = None,
+    changes: _Changes = None,
+    format: _Format = None,
+    option: InputOptions = None,
+    strict: StopAtProblems = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
 ) -> None:
     """Train a student on what teachers think of training files and of texts without annotation.

@@ -28,55 +28,67 @@ _EXAMPLES = 3
 """Examples of each kind of mistake with `--full`."""
 
 
+_IgnoreType = Annotated[
+    list[str] | None, typer.Option(help="A type that counts on neither side; may be repeated.")
+]
+_Criteria = Annotated[
+    bool,
+    typer.Option(
+        "--criteria",
+        help="Scores by four criteria (strict, loose, start, end), with 95 % intervals and means over "
+        "types and documents.",
+    ),
+]
+_Breakdowns = Annotated[
+    bool, typer.Option("--breakdowns", help="Scores of short and long entities, nested ones, and so on.")
+]
+_Train = Annotated[
+    list[Path] | None,
+    typer.Option(help="Training files: adds what was seen in them to the breakdowns; may be repeated."),
+]
+_Mistakes = Annotated[
+    bool,
+    typer.Option("--mistakes", help="Kinds of mistakes with their rates, and which types are confused."),
+]
+_Examples = Annotated[
+    int | None, typer.Option(min=0, metavar="N", help="Show N examples of each kind of mistake.")
+]
+_Against = Annotated[
+    Path | None, typer.Option(help="Predictions of another system: is the difference more than chance?")
+]
+_N2C2 = Annotated[
+    bool, typer.Option("--n2c2", help="Follow the conventions of n2c2 2018 (see docs/evaluation.md).")
+]
+_Full = Annotated[
+    bool,
+    typer.Option(
+        "--full",
+        help="Criteria, breakdowns, mistakes and three examples of each kind; if predictions have "
+        "confidences, how often they are right.",
+    ),
+]
+_Strict = Annotated[
+    bool, typer.Option("--strict", help="Stop at the first thing in a file that cannot be read.")
+]
+
+
 def evaluate_command(
     gold: Annotated[Path, typer.Argument(help="File or folder with the gold entities, in any format.")],
     predicted: Annotated[Path, typer.Argument(help="File or folder with the predicted entities.")],
     format_gold: Annotated[str | None, typer.Option(help=f"Format of GOLD: {FORMAT_HELP}.")] = None,
     format_predicted: Annotated[str | None, typer.Option(help=f"Format of PREDICTED: {FORMAT_HELP}.")] = None,
-    ignore_type: Annotated[
-        list[str] | None, typer.Option(help="A type that counts on neither side; may be repeated.")
-    ] = None,
-    criteria: Annotated[
-        bool,
-        typer.Option(
-            "--criteria",
-            help="Scores by four criteria (strict, loose, start, end), with 95 % intervals and means over "
-            "types and documents.",
-        ),
-    ] = False,
-    breakdowns: Annotated[
-        bool, typer.Option("--breakdowns", help="Scores of short and long entities, nested ones, and so on.")
-    ] = False,
-    train: Annotated[
-        list[Path] | None,
-        typer.Option(help="Training files: adds what was seen in them to the breakdowns; may be repeated."),
-    ] = None,
+    ignore_type: _IgnoreType = None,
+    criteria: _Criteria = False,
+    breakdowns: _Breakdowns = False,
+    train: _Train = None,
     format_train: Annotated[str | None, typer.Option(help="Format of the training files.")] = None,
-    mistakes: Annotated[
-        bool,
-        typer.Option("--mistakes", help="Kinds of mistakes with their rates, and which types are confused."),
-    ] = False,
-    examples: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Show N examples of each kind of mistake.")
-    ] = None,
-    against: Annotated[
-        Path | None, typer.Option(help="Predictions of another system: is the difference more than chance?")
-    ] = None,
+    mistakes: _Mistakes = False,
+    examples: _Examples = None,
+    against: _Against = None,
     format_against: Annotated[str | None, typer.Option(help="Format of the other system's file.")] = None,
-    n2c2: Annotated[
-        bool, typer.Option("--n2c2", help="Follow the conventions of n2c2 2018 (see docs/evaluation.md).")
-    ] = False,
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full",
-            help="Criteria, breakdowns, mistakes and three examples of each kind; if predictions have "
-            "confidences, how often they are right.",
-        ),
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first thing in a file that cannot be read.")
-    ] = False,
+    n2c2: _N2C2 = False,
+    full: _Full = False,
+    strict: _Strict = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all that was asked for as JSON.")] = False,
 ) -> None:
     """Score predicted entities against gold ones: exact characters and type, per type and overall.

@@ -22,34 +22,38 @@ if TYPE_CHECKING:
     from spanwright.artifact import TrainedModel
 
 
+_Model = Annotated[
+    Path,
+    typer.Argument(help="A model directory, such as RUN/model, trained with auxiliaries.span_vae.keep=true."),
+]
+_Text = Annotated[list[str] | None, typer.Option(help="A text to find entities in; may be repeated.")]
+_File = Annotated[
+    list[Path] | None, typer.Option(help="A file or folder to find entities in; may be repeated.")
+]
+_Gold = Annotated[
+    list[Path] | None,
+    typer.Option(help="Files whose gold entities are written anew and scored; may be repeated."),
+]
+_Lexicon = Annotated[
+    list[Path] | None,
+    typer.Option(help="With --gold: a lexicon whose synonyms count as right; may be repeated."),
+]
+_CorpusIds = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="With --gold: training documents, whose mentions of one concept id are synonyms; may be "
+        "repeated."
+    ),
+]
+
+
 def generate_command(
-    model: Annotated[
-        Path,
-        typer.Argument(
-            help="A model directory, such as RUN/model, trained with auxiliaries.span_vae.keep=true."
-        ),
-    ],
-    text: Annotated[
-        list[str] | None, typer.Option(help="A text to find entities in; may be repeated.")
-    ] = None,
-    file: Annotated[
-        list[Path] | None, typer.Option(help="A file or folder to find entities in; may be repeated.")
-    ] = None,
-    gold: Annotated[
-        list[Path] | None,
-        typer.Option(help="Files whose gold entities are written anew and scored; may be repeated."),
-    ] = None,
-    lexicon: Annotated[
-        list[Path] | None,
-        typer.Option(help="With --gold: a lexicon whose synonyms count as right; may be repeated."),
-    ] = None,
-    corpus_ids: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="With --gold: training documents, whose mentions of one concept id are synonyms; may be "
-            "repeated."
-        ),
-    ] = None,
+    model: _Model,
+    text: _Text = None,
+    file: _File = None,
+    gold: _Gold = None,
+    lexicon: _Lexicon = None,
+    corpus_ids: _CorpusIds = None,
     format: Annotated[str | None, typer.Option(help=f"Format of all documents: {FORMAT_HELP}.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the texts and scores as JSON.")] = False,
 ) -> None:

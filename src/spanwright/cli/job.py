@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from spanwright.cli.reading import parse_options, parse_types
+from spanwright.cli.reading import InputOptions, parse_options, parse_types
 from spanwright.cli.tables.job_counts import job_counts_table
 from spanwright.cli.tag_inputs import STANDARD_STREAM, expand
 from spanwright.cli.tag_options import (
@@ -19,7 +19,6 @@ from spanwright.cli.tag_options import (
     AnsweringCorpus,
     DescribedTypes,
     InputFormat,
-    InputOptions,
     Lossy,
     MinimumConfidence,
     ModelFolder,

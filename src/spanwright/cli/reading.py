@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -16,7 +17,12 @@ from spanwright.lexicons import Lexicon
 from spanwright.text import Document
 
 FORMAT_HELP = f"one of {', '.join(FORMATS)}; recognised from the file unless given"
-OPTION_HELP = "A choice of the input format as name=value, such as tag_column=3; may be repeated."
+InputOptions = Annotated[
+    list[str] | None,
+    typer.Option(help="A choice of the input format as name=value, such as tag_column=3; may be repeated."),
+]
+FormatOfAll = Annotated[str | None, typer.Option(help=f"Format of all files: {FORMAT_HELP}.")]
+StopAtProblems = Annotated[bool, typer.Option("--strict", help="Stop at anything that cannot be read.")]
 _SHOWN_PROBLEMS = 5
 
 

@@ -25,32 +25,38 @@ _DIGEST = 16
 """Digits of a digest that are shown: enough to tell files apart."""
 
 
+_Systems = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RUN_OR_PREDICTIONS...",
+        help="Run folders of `spanwright train`, whose models tag the gold texts, and files of predicted "
+        "entities in any format; several are compared.",
+    ),
+]
+_Train = Annotated[
+    list[Path] | None,
+    typer.Option(help="Training files, to tell seen mentions from unseen ones; may be repeated."),
+]
+_Picture = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="A PNG file to show, such as those of `spanwright inspect spans` and `spanwright compare`; "
+        "may be repeated. Its name becomes the caption."
+    ),
+]
+_Name = Annotated[
+    list[str] | None,
+    typer.Option(help="What to call a system, in their order; repeat it for each, or leave it out."),
+]
+
+
 def report_command(
-    systems: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RUN_OR_PREDICTIONS...",
-            help="Run folders of `spanwright train`, whose models tag the gold texts, and files of predicted "
-            "entities in any format; several are compared.",
-        ),
-    ],
+    systems: _Systems,
     gold: Annotated[list[Path], typer.Option(help="Files with the gold entities; may be repeated.")],
-    train: Annotated[
-        list[Path] | None,
-        typer.Option(help="Training files, to tell seen mentions from unseen ones; may be repeated."),
-    ] = None,
-    picture: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="A PNG file to show, such as those of `spanwright inspect spans` and `spanwright compare`; "
-            "may be repeated. Its name becomes the caption."
-        ),
-    ] = None,
+    train: _Train = None,
+    picture: _Picture = None,
     out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
-    name: Annotated[
-        list[str] | None,
-        typer.Option(help="What to call a system, in their order; repeat it for each, or leave it out."),
-    ] = None,
+    name: _Name = None,
 ) -> None:
     """Write scores, charts, mistakes and an error browser to one HTML file that needs no network.
 

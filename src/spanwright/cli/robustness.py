@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from spanwright.cli.reading import FORMAT_HELP, read_and_report
+from spanwright.cli.reading import FormatOfAll, read_and_report
 from spanwright.cli.tables.perturbation_scores import perturbation_scores_table
 from spanwright.errors import InputError
 from spanwright.perturbing import NEED_TRAINING, PERTURBATIONS
@@ -30,7 +30,7 @@ def robustness_command(
         list[str] | None, typer.Option(help=f"One of {', '.join(PERTURBATIONS)}; may be repeated.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
-    format: Annotated[str | None, typer.Option(help=f"Format of all files: {FORMAT_HELP}.")] = None,
+    format: FormatOfAll = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
 ) -> None:
     """Score a model on gold documents and on the same documents perturbed in ten ways.

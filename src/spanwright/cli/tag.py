@@ -13,14 +13,13 @@ from rich.console import Console
 from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from spanwright.cli.job import job_command
-from spanwright.cli.reading import parse_options, parse_types, report, report_unwritable
+from spanwright.cli.reading import InputOptions, parse_options, parse_types, report, report_unwritable
 from spanwright.cli.tag_inputs import STANDARD_STREAM, expand
 from spanwright.cli.tag_options import (
     AnswerAs,
     AnsweringCorpus,
     DescribedTypes,
     InputFormat,
-    InputOptions,
     Lossy,
     MinimumConfidence,
     ModelFolder,

@@ -7,11 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP
+from spanwright.cli.reading import FORMAT_HELP
 
 ModelFolder = Annotated[Path, typer.Argument(help="A model directory, such as RUN/model.")]
 InputFormat = Annotated[str | None, typer.Option(help=f"Format of the inputs: {FORMAT_HELP}.")]
-InputOptions = Annotated[list[str] | None, typer.Option(help=OPTION_HELP)]
 DescribedTypes = Annotated[
     list[str] | None,
     typer.Option(

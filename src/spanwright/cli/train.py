@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from spanwright.cli.reading import FORMAT_HELP, OPTION_HELP, parse_options, report
+from spanwright.cli.reading import FormatOfAll, InputOptions, StopAtProblems, parse_options, report
 from spanwright.corpora.stored import StoredDocuments
 from spanwright.errors import InputError
 from spanwright.formats.files import read
 from spanwright.formats.format import ReadingLog
 from spanwright.text import Document
 
+Documents = StoredDocuments | list[Document]
+Teller = Callable[[ReadingLog], None]
+
+_Dev = Annotated[list[Path] | None, typer.Option(help="Files that choose the best model; may be repeated.")]
+_Corpora = Annotated[
+    Path | None,
+    typer.Option(help="A TOML file that names several corpora to train on together, instead of files."),
+]
+_Encoder = Annotated[
+    str | None, typer.Option(help="Encoder: a short name such as minilm, a folder, or a Hugging Face id.")
+]
+_Descriptions = Annotated[
+    str | None,
+    typer.Option(help="Texts about the types: a TOML or JSON file, or a shipped name (recipe binder)."),
+]
+_Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting as key=value, such as training.epochs=3; may be repeated."),
+]
+
 
 def train_command(
     recipe: Annotated[str, typer.Argument(help="A recipe (see `spanwright recipes`) or a TOML file.")],
     out: Annotated[Path, typer.Option(help="Folder of the run; the model goes to OUT/model.")],
     train: Annotated[list[Path] | None, typer.Option(help="Training files; may be repeated.")] = None,
-    dev: Annotated[
-        list[Path] | None, typer.Option(help="Files that choose the best model; may be repeated.")
-    ] = None,
+    dev: _Dev = None,
     test: Annotated[list[Path] | None, typer.Option(help="Files to score the best model on.")] = None,
-    corpora: Annotated[
-        Path | None,
-        typer.Option(help="A TOML file that names several corpora to train on together, instead of files."),
-    ] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="Encoder: a short name such as minilm, a folder, or a Hugging Face id.")
-    ] = None,
-    descriptions: Annotated[
-        str | None,
-        typer.Option(help="Texts about the types: a TOML or JSON file, or a shipped name (recipe binder)."),
-    ] = None,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A setting as key=value, such as training.epochs=3; may be repeated."),
-    ] = None,
-    format: Annotated[str | None, typer.Option(help=f"Format of all files: {FORMAT_HELP}.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP)] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at anything that cannot be read.")] = False,
+    corpora: _Corpora = None,
+    encoder: _Encoder = None,
+    descriptions: _Descriptions = None,
+    changes: _Changes = None,
+    format: FormatOfAll = None,
+    option: InputOptions = None,
+    strict: StopAtProblems = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
 ) -> None:
     """Train a recipe and keep the model that scores best on the dev files.
@@ -56,28 +64,19 @@ def train_command(
 
     from spanwright.cli.progress import TrainingView
     from spanwright.settings import load_settings
-    from spanwright.training.corpora_file import SPLITS, load_corpora_file, read_splits
     from spanwright.training.loop import train as run
     from spanwright.training.processes import is_first_process
 
     # Of several processes, all read the files and one tells what is in them.
     tell = report if is_first_process() else _nothing
-    said: list[str] = []
-    splits: dict[str, StoredDocuments | list[Document]] = {}
     if corpora is not None:
-        together = load_corpora_file(corpora)
-        said = together.changes
-        stored = {name: StoredDocuments() for name in SPLITS}
-        for reading in read_splits(together, strict=strict):
-            tell(reading.log)
-            stored[reading.split].extend(reading.documents)
-        splits |= stored
+        splits, said = _read_corpora(corpora, tell, strict=strict)
     else:
-        for name, paths in (("train", train), ("dev", dev), ("test", test)):
-            chosen = parse_options(option or ())
-            found = read(*paths or (), format=format, options=chosen, strict=strict, to_train=True)
-            tell(found.log)
-            splits[name] = found.documents
+        chosen, said = parse_options(option or ()), []
+        splits = {
+            name: _read_split(paths, tell, format=format, options=chosen, strict=strict)
+            for name, paths in (("train", train), ("dev", dev), ("test", test))
+        }
     asked = [*said, *(changes or [])]
     settings = load_settings(recipe, asked, encoder=encoder, descriptions=descriptions)
     with TrainingView() as view:
@@ -92,6 +91,24 @@ def train_command(
         )
     if is_first_process():
         view.summary(result)
+
+
+def _read_corpora(file: Path, tell: Teller, *, strict: bool) -> tuple[dict[str, Documents], list[str]]:
+    """The splits of all corpora that a file names, on disk, and the settings that it changes."""
+    from spanwright.training.corpora_file import SPLITS, load_corpora_file, read_splits
+
+    together = load_corpora_file(file)
+    stored = {name: StoredDocuments() for name in SPLITS}
+    for reading in read_splits(together, strict=strict):
+        tell(reading.log)
+        stored[reading.split].extend(reading.documents)
+    return {**stored}, together.changes
+
+
+def _read_split(paths: list[Path] | None, tell: Teller, **choices: Any) -> Documents:
+    found = read(*paths or (), **choices, to_train=True)
+    tell(found.log)
+    return found.documents
 
 
 def _nothing(log: ReadingLog) -> None:

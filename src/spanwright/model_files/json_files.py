@@ -13,6 +13,9 @@ LARGEST = 8 * 1024 * 1024
 MOST_VALUES = 500_000
 """Values of a file, likewise: in Python, a value of two bytes takes up to two hundred."""
 
+_MOST_IN_SECTION = 20_000
+"""Values of a part of a file, such as the settings, each of which is looked at."""
+
 
 def content_of(path: Path, largest: int = LARGEST) -> bytes:
     """The bytes of a plain file that is not too large."""
@@ -25,9 +28,7 @@ def content_of(path: Path, largest: int = LARGEST) -> bytes:
 
 def parse(content: bytes, path: Path, most_values: int = MOST_VALUES) -> dict[str, Any]:
     """The object that the content of a file is."""
-    # What begins a value, counted before there are any: more than there are, as texts may have them, too.
-    values = sum(map(content.count, (b",", b"[", b"{")))
-    if values > most_values:
+    if (values := _count(content)) > most_values:
         raise ModelError(f"{path}: has about {values} values; expected are at most {most_values}")
     try:
         text = content.decode("utf-8")
@@ -36,6 +37,8 @@ def parse(content: bytes, path: Path, most_values: int = MOST_VALUES) -> dict[st
             json.dumps(found, ensure_ascii=False).encode("utf-8")  # as no file could hold a lone surrogate
     except RecursionError:
         raise ModelError(f"{path}: lists and objects are nested too deeply") from None
+    except UnicodeEncodeError:
+        raise ModelError(f"{path}: not valid Unicode: it has a lone surrogate") from None
     except ValueError as error:
         raise ModelError(f"{path}: not valid JSON: {error}") from None
     if not isinstance(found, dict):
@@ -48,7 +51,16 @@ def section(values: dict[str, Any], name: str, path: Path) -> dict[str, Any]:
     found = values.get(name)
     if not isinstance(found, dict):
         raise ModelError(f"{path}: {name!r} must be an object; found {type(found).__name__}")
+    if (count := _count(json.dumps(found).encode())) > _MOST_IN_SECTION:
+        raise ModelError(
+            f"{path}: {name!r} has about {count} values; expected are at most {_MOST_IN_SECTION}"
+        )
     return found
+
+
+def _count(content: bytes) -> int:
+    """About how many values there are: rather too many, as texts may have what begins a value, too."""
+    return sum(map(content.count, (b",", b"[", b"{")))
 
 
 def write(path: Path, values: Any) -> None:

@@ -24,8 +24,8 @@ _LETTERS, _LETTERS_OF_PIECE = 64_000, 16
 """Of all pieces together: those of a Unigram take 300 bytes of memory each."""
 _MOST_ADDED, _MOST_ADDED_LETTERS = 10_000, 200_000
 _MOST_RULES, _LARGEST_GROWTH = 64, 1024
-_UNHEARD_OF = "\U0010fffd"
-"""A character that belongs to no script: no vocabulary has it."""
+_UNHEARD_OF = "\U00012000"
+"""A letter that no vocabulary has, in cuneiform."""
 
 
 def largest_file(most_pieces: int) -> int:
@@ -40,9 +40,12 @@ def pieces_from(content: bytes, path: Path, *, most_pieces: int, names_corpus: b
         _check_pieces(values, path, most_pieces)
         _check_rules(values, path)
         del values  # which take as much memory as the tokenizer will
-        pieces = PieceEncoder(Tokenizer.from_buffer(content), names_corpus=names_corpus)
+        tokenizer = Tokenizer.from_buffer(content)
         # A tokenizer that lacks what it says about unknown words fails when it meets the first of them.
-        pieces.encode_text(_UNHEARD_OF)
+        tokenizer.encode(_UNHEARD_OF)
+        if not tokenizer.encode("a", add_special_tokens=False).ids:
+            raise ModelError(f"{path}: not a tokenizer that can be used: it makes nothing of the word 'a'")
+        pieces = PieceEncoder(tokenizer, names_corpus=names_corpus)
     except (ModelError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a tokenizer that panics raises what is no Exception

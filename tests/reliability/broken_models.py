@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import random
@@ -317,7 +318,7 @@ def _replace_any(values: Any, chance: random.Random) -> None:
     places = list(_places(values))
     container, key = chance.choice(places)
     elsewhere, other_key = chance.choice(places)
-    container[key] = chance.choice((*NASTY, elsewhere[other_key]))
+    container[key] = chance.choice((*NASTY, copy.deepcopy(elsewhere[other_key])))
 
 
 def _places(values: Any) -> Iterator[tuple[Any, Any]]:

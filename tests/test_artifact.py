@@ -4,16 +4,23 @@ import errno
 import json
 import math
 import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import safetensors.torch
+from torch import nn
 
 import tiny
 from spanwright import artifact
 from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.errors import DivergenceError, ModelError, SpanwrightError
 from spanwright.parts.build import build
+from spanwright.parts.encoder.backbone import from_config
+
+FIXTURES = Path(__file__).resolve().parent / "fixtures"
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +110,92 @@ def test_a_model_with_a_broken_file_is_refused_in_one_line(folder: Path, name: s
 
 def test_weights_of_another_network_are_refused(folder: Path) -> None:
     (folder / "labels.json").write_text('{"types": ["A", "B", "C"]}')
-    with pytest.raises(ModelError, match="not a model that can be loaded"):
+    artifact.seal(folder)
+    with pytest.raises(ModelError, match=r"'spans\.scorer\S+' have the shape 3 x 16; expected is 4 x 16"):
         artifact.load(folder)
+
+
+@pytest.mark.parametrize("name", artifact.FILES)
+def test_a_flipped_bit_is_refused_with_the_name_of_the_file(folder: Path, name: str) -> None:
+    content = bytearray((folder / name).read_bytes())
+    # A letter of the last word of JSON files, such as a digest, and a bit of the last weight.
+    place = max(number for number, byte in enumerate(content) if chr(byte).isalpha())
+    content[place] ^= 1
+    (folder / name).write_bytes(content)
+    with pytest.raises(ModelError, match=rf"^{folder / name}: has changed since the model was saved"):
+        artifact.load(folder)
+
+
+def test_labels_in_another_order_are_refused(folder: Path) -> None:
+    (folder / "labels.json").write_text('{"types": ["Gene", "Cell"]}')
+    with pytest.raises(ModelError, match=r"labels\.json: has changed since .* Get the whole folder again"):
+        artifact.load(folder)
+
+
+def test_the_model_card_may_be_edited_and_other_files_may_lie_beside(folder: Path) -> None:
+    (folder / "README.md").write_text("# Mine")
+    (folder / "notes.txt").write_text("mine, too")
+    assert artifact.load(folder).labels.types == ("Cell", "Gene")
+
+
+def test_digests_are_written_last_and_cover_all_files_but_the_card(
+    model: artifact.TrainedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[set[str]] = []
+    write = artifact.write_description
+
+    def watched(place: Path, description: dict[str, object]) -> None:
+        seen.append({file.name for file in place.iterdir()})
+        write(place, description)
+
+    monkeypatch.setattr(artifact, "write_description", watched)
+    artifact.save(model, tmp_path / "model")
+    assert seen == [{*artifact.FILES, "README.md"} - {"spanwright.json"}]
+    stored = json.loads((tmp_path / "model" / "spanwright.json").read_text())["digests"]
+    assert stored.keys() == {*artifact.FILES}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_tokenizer_with_pieces_beyond_the_embeddings_is_refused_in_older_formats(
+    tmp_path: Path, version: int
+) -> None:
+    folder = Path(shutil.copytree(FIXTURES / f"model-format-{version}", tmp_path / "model"))
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    vocabulary = tokenizer["model"]["vocab"]
+    vocabulary[next(reversed(vocabulary))] = 142
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(ModelError, match=r"number 142, but embeddings for 142 pieces only: it is the tok"):
+        artifact.load(folder)
+
+
+def test_layers_that_share_their_weights_are_limited(tmp_path: Path) -> None:
+    config = tiny.backbone_config("albert")
+    config.vocab_size = 142
+    plain = tiny.model()
+    network = build(plain.settings, from_config(config.to_dict()), labels=plain.labels, pieces=plain.pieces)
+    artifact.save(replace(plain, network=network), tmp_path / "model")
+    path = tmp_path / "model" / "spanwright.json"
+    description = json.loads(path.read_text())
+    description["encoder_config"]["num_hidden_layers"] = 10**6
+    path.write_text(json.dumps(description))
+    artifact.seal(tmp_path / "model")
+    with pytest.raises(ModelError, match="'num_hidden_layers' is 1000000; expected are at most 256"):
+        artifact.load(tmp_path / "model")
+
+
+def test_what_another_thread_builds_meanwhile_keeps_its_memory(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    devices: set[str] = set()
+
+    def built(*arguments: object, **options: object) -> object:
+        with ThreadPoolExecutor(1) as pool:
+            devices.add(pool.submit(nn.Linear, 2, 2).result().weight.device.type)
+        return build(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(artifact, "build", built)
+    loaded = artifact.load(folder)
+    assert devices == {"cpu"} == {weight.device.type for weight in loaded.network.parameters()}
 
 
 @pytest.mark.parametrize(
@@ -120,6 +211,7 @@ def test_what_cannot_be_built_is_refused_with_the_folder(
 ) -> None:
     description = json.loads((folder / "spanwright.json").read_text())
     (folder / "spanwright.json").write_text(json.dumps(description | change))
+    artifact.seal(folder)
     with pytest.raises(ModelError) as caught:
         artifact.load(folder)
     assert str(caught.value).startswith(f"{folder}: not a model that can be loaded: {reason}")
@@ -143,6 +235,7 @@ def test_a_model_whose_weights_are_not_finite_is_refused_with_their_name(folder:
     name = next(name for name in weights if name.endswith("word_embeddings.weight"))
     weights[name][3, 5] = number
     safetensors.torch.save_file(weights, folder / "model.safetensors")
+    artifact.seal(folder)
     with pytest.raises(ModelError) as caught:
         artifact.load(folder)
     assert str(caught.value).startswith(

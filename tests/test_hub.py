@@ -185,7 +185,7 @@ def test_a_repository_without_a_model_is_refused_by_its_name(hub: hub_server.Hub
 
 def test_a_broken_model_is_refused_by_its_name(hub: hub_server.Hub, folder: Path) -> None:
     hub.commits[NAME] = [{**contents(folder), "labels.json": b"{"}]
-    with pytest.raises(ModelError, match=rf"^{NAME}/labels.json: not valid JSON"):
+    with pytest.raises(ModelError, match=rf"^{NAME}/labels.json: has changed since the model was saved"):
         from_hub(NAME)
 
 
@@ -335,7 +335,10 @@ HOSTILE = st.one_of(
 )
 
 
-@given(name=HOSTILE, type=HOSTILE, split=HOSTILE)
+HOSTILE_TYPE = HOSTILE.map(lambda name: name[:500]).filter(str.strip)
+
+
+@given(name=HOSTILE, type=HOSTILE_TYPE, split=HOSTILE)
 def test_no_name_can_break_the_metadata(name: str, type: str, split: str) -> None:
     settings = SETTINGS.model_copy(update={"name": name})
     found = metadata(model_card(settings, LabelSpace((type,)), {"scores": {split: SCORES["dev"]}}))
@@ -346,7 +349,7 @@ def test_no_name_can_break_the_metadata(name: str, type: str, split: str) -> Non
     assert result["metrics"][2] == {"type": "f1", "value": 1 / 3}
 
 
-@given(type=HOSTILE)
+@given(type=HOSTILE_TYPE.filter(lambda name: name != "Gene"))
 def test_a_type_is_one_line_of_the_card(type: str) -> None:
     card = model_card(SETTINGS, LabelSpace((type, "Gene")), {})
     section = card.split("## Types\n\n")[1].split("\n\n## Use")[0]

@@ -12,6 +12,21 @@ from spanwright.labels import LabelSpace
 from spanwright.text import Document, Entity
 
 
+@pytest.mark.parametrize(
+    "name", ["", " \t", "x" * 501, "\ud800"], ids=["empty", "blank", "long", "surrogate"]
+)
+def test_a_name_that_entities_could_not_carry_is_refused(name: str) -> None:
+    for space in ({"types": ("A", name)}, {"types": ("A",), "corpora": (name,)}):
+        with pytest.raises(InputError, match=r"a label space has a name of|lone surrogate"):
+            LabelSpace(**space)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("types", ["AB", {"A": 1}, ["A", 1], ["A", None], None])
+def test_stored_types_must_be_a_list_of_texts(types: object) -> None:
+    with pytest.raises(InputError, match="must be a list of texts"):
+        LabelSpace.from_dict({"types": types})
+
+
 def test_the_types_of_documents_are_sorted_by_name() -> None:
     documents = [
         Document("1", "p53 cell", (Entity(4, 8, "Cell"), Entity(0, 3, "Gene"))),

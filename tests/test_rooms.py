@@ -97,6 +97,7 @@ RULES = {
         later_packages=True,
     ),
     "integrations": rule("text errors predicting artifact hub", later_packages=True),
+    "model_files": rule("batches errors", "torch safetensors tokenizers"),
     "hub.py": rule("errors artifact predicting", later_packages=True),
     "service": rule("text errors formats predicting __version__", "pydantic", later_packages=True),
     "labels.py": rule("text descriptions errors"),

@@ -1,13 +1,16 @@
 """A model directory: JSON, safetensors and tokenizer.json. No pickle, ever.
 
-    spanwright.json      format version, resolved settings, encoder configuration, calibration, scores
+    spanwright.json      format version, resolved settings, encoder configuration, calibration, scores, and
+                         the digests of all files but the model card; written last
     labels.json          the label space
     model.safetensors    all weights; adapters are part of the encoder's, and no weight is quantised
     tokenizer.json       the sub-word tokenizer
     vocabulary.json      the words of a writer, in models that keep one
     README.md            the model card
 
-A directory becomes visible only when it is complete, and loading runs no code from it.
+A directory becomes visible only when it is complete, and loading runs no code from it. What files ask for is
+compared with the weights, by their header, before it is built: a folder is refused in the time and memory
+that its weights are worth.
 """
 
 from __future__ import annotations
@@ -35,9 +38,23 @@ from spanwright.evaluation.columns import Floats, Integers
 from spanwright.formats.io.whole_files import sync
 from spanwright.labels import LabelSpace
 from spanwright.model_card import model_card
+from spanwright.model_files import json_files
+from spanwright.model_files.digests import (
+    DESCRIPTION,
+    LABELS,
+    TOKENIZER,
+    VOCABULARY,
+    WEIGHTS,
+    Digests,
+    write_description,
+)
+from spanwright.model_files.fitting import fitted
+from spanwright.model_files.tokenizer_files import largest_file, pieces_from
+from spanwright.model_files.weights import StoredWeights
 from spanwright.parts.build import build, resolved_width_limit, with_types
 from spanwright.parts.encoder import backbone
 from spanwright.parts.encoder.adapters import merged
+from spanwright.parts.encoder.kinds import check_direction
 from spanwright.parts.finite import not_finite
 from spanwright.parts.model import SpanModel
 from spanwright.parts.spans.scorers.type_vectors import TEST_PROTOTYPES
@@ -45,12 +62,16 @@ from spanwright.settings import Settings, check
 from spanwright.settings.auxiliaries import AuxiliarySettings
 from spanwright.settings.settings import Decoding
 
-FORMAT_VERSION = 2
-READABLE = (1, FORMAT_VERSION)
-FILES = ("spanwright.json", "labels.json", "model.safetensors", "tokenizer.json")
-VOCABULARY_FILE = "vocabulary.json"
-_LARGEST_JSON = 64 * 1024 * 1024
+FORMAT_VERSION = 3
+READABLE = (1, 2, FORMAT_VERSION)
+WITH_DIGESTS = 3
+"""The first version whose files have digests."""
+FILES = (DESCRIPTION, LABELS, WEIGHTS, TOKENIZER)
+VOCABULARY_FILE = VOCABULARY
 _CONFIDENCE_DIGITS = 6
+_LONGEST_REASON = 800
+_MOST_LETTERS = 1_000_000
+"""Of all texts about types, which become pieces when a model is loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,63 +216,123 @@ def _write_files(model: TrainedModel, weights: dict[str, Tensor], folder: Path) 
     }
     if model.calibration is not None:
         description["calibration"] = _plain_confidence(model.calibration, model)
-    _write_json(folder / "spanwright.json", description)
-    _write_json(folder / "labels.json", model.labels.to_dict(TEST_PROTOTYPES))
+    json_files.write(folder / LABELS, model.labels.to_dict(TEST_PROTOTYPES))
     if model.vocabulary.entries:
-        _write_json(folder / VOCABULARY_FILE, model.vocabulary.to_dict())
-    safetensors.torch.save_file(weights, folder / "model.safetensors")
+        json_files.write(folder / VOCABULARY, model.vocabulary.to_dict())
+    safetensors.torch.save_file(weights, folder / WEIGHTS)
     # safetensors lets nobody but the owner read its file: a model is as readable as the rest of its folder.
-    shutil.copymode(folder / "labels.json", folder / "model.safetensors")
-    model.pieces.tokenizer.save(str(folder / "tokenizer.json"))
+    shutil.copymode(folder / LABELS, folder / WEIGHTS)
+    model.pieces.tokenizer.save(str(folder / TOKENIZER))
     card = model_card(model.settings, model.labels, model.facts)
     (folder / "README.md").write_text(card, encoding="utf-8")
+    write_description(folder, description)
     for file in folder.iterdir():
         sync(file)
     sync(folder)
+
+
+def seal(folder: Path) -> None:
+    """Write the digests of a model directory anew, after files were added; older formats have none."""
+    description = _described(folder)
+    if description["format_version"] >= WITH_DIGESTS:
+        write_description(folder, description)
 
 
 def load(folder: str | Path) -> TrainedModel:
     """Load a model directory."""
     folder = Path(folder)
     check_files(folder)
-    description = _read_json(folder / "spanwright.json")
-    version = description.get("format_version")
-    if version not in READABLE:
-        raise ModelError(
-            f"{folder}: the model has format version {version!r}; spanwright {__version__} reads "
-            f"versions {READABLE[0]} to {FORMAT_VERSION}. It was written by version "
-            f"{description.get('spanwright_version')!r}"
-        )
+    description = _described(folder)
     try:
-        weights = safetensors.torch.load_file(folder / "model.safetensors")
-        if name := not_finite(weights):
-            raise ModelError(
-                f"the weights {name!r} in model.safetensors are not finite: they answer nonsense"
-            )
-        if version == 1:
-            weights = _from_version_1(description["settings"], weights)
-        settings = check(description["settings"], str(folder / "spanwright.json"))
-        labels = LabelSpace.from_dict(_read_json(folder / "labels.json"))
-        pieces = PieceEncoder.from_file(folder / "tokenizer.json", names_corpus=settings.names_corpus)
-        encoder = backbone.from_config(description["encoder_config"])
-        vocabulary = _stored_vocabulary(settings, folder)
-        network = build(settings, encoder, labels=labels, pieces=pieces, vocabulary=len(vocabulary))
-        network.load_state_dict(weights)
-        confidence = _stored_confidence(description, labels, folder / "spanwright.json")
+        return _loaded(description, digests_of(folder, description))
     except Exception as error:  # a stranger's files can be wrong in any way: one clear error for all of them
-        if isinstance(error, SpanwrightError) and str(folder) in str(error):
-            raise
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        reason = str(error).strip().partition("\n")[0][:_LONGEST_REASON] or type(error).__name__
+        if isinstance(error, SpanwrightError) and str(folder) in reason:
+            raise ModelError(reason) from error
         raise ModelError(f"{folder}: not a model that can be loaded: {reason}") from error
+
+
+def _described(folder: Path) -> dict[str, Any]:
+    """The values of `spanwright.json`, of a version that can be read."""
+    path = folder / DESCRIPTION
+    description = json_files.parse(json_files.content_of(path), path)
+    version = description.get("format_version")
+    if version not in READABLE or not isinstance(version, int):
+        raise ModelError(
+            f"{folder}: the model has format version {version!r:.20}; spanwright {__version__} "
+            f"reads versions {READABLE[0]} to {FORMAT_VERSION}. It was written by version "
+            f"{description.get('spanwright_version')!r:.20}"
+        )
+    return description
+
+
+def digests_of(folder: Path, description: dict[str, Any] | None = None) -> Digests:
+    """What the files of a model directory must be."""
+    values = _described(folder) if description is None else description
+    return Digests.stored(values, folder, expected=values["format_version"] >= WITH_DIGESTS)
+
+
+def _loaded(description: dict[str, Any], files: Digests) -> TrainedModel:
+    """The model of files that are looked at one by one, the smallest first."""
+    path = files.folder / DESCRIPTION
+    plain = json_files.section(description, "settings", path)
+    config = json_files.section(description, "encoder_config", path)
+    weights = StoredWeights.at(files.folder / WEIGHTS)
+    if description["format_version"] == 1:
+        weights = _from_version_1(plain, weights)
+    settings, most = check(plain, str(path)), weights.largest_size
+    labels = _stored_labels(files)
+    confidence = _stored_confidence(description, labels, path)
+    vocabulary = _stored_vocabulary(settings, files, most)
+    content = files.content(TOKENIZER, largest_file(most))
+    pieces = pieces_from(
+        content, files.folder / TOKENIZER, most_pieces=most, names_corpus=settings.names_corpus
+    )
+
+    def made() -> SpanModel:
+        encoder = backbone.from_config(config)
+        return build(settings, encoder, labels=labels, pieces=pieces, vocabulary=len(vocabulary))
+
+    network = fitted(made, weights)
+    backbone.check_pieces(network.encoder.backbone, pieces, str(files.folder / TOKENIZER))
+    network.load_state_dict(_finite_tensors(weights, files), assign=True)
+    check_direction(network.encoder.backbone, str(config.get("model_type")))
     facts = description.get("facts", {})
     return TrainedModel(network.eval(), pieces, labels, settings, facts, vocabulary=vocabulary, **confidence)
 
 
-def _stored_vocabulary(settings: Settings, folder: Path) -> Vocabulary:
+def _finite_tensors(weights: StoredWeights, files: Digests) -> dict[str, Tensor]:
+    tensors, digest = weights.read()
+    files.check(WEIGHTS, digest)
+    if name := not_finite(tensors):
+        raise ModelError(f"the weights {name!r} in {WEIGHTS} are not finite: they answer nonsense")
+    return tensors
+
+
+def _stored_labels(files: Digests) -> LabelSpace:
+    path = files.folder / LABELS
+    values = json_files.parse(files.content(LABELS), path)
+    try:
+        labels = LabelSpace.from_dict(values)
+    except (InputError, KeyError, TypeError, ValueError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise ModelError(f"{path}: {reason}") from None
+    contexts = (text for own in labels.prototypes for instance in own for text in instance)
+    letters = sum(map(len, (*labels.texts, *contexts)))
+    if letters > _MOST_LETTERS:
+        raise ModelError(
+            f"{path}: has {letters} characters of texts about types; expected are at most {_MOST_LETTERS}"
+        )
+    return labels
+
+
+def _stored_vocabulary(settings: Settings, files: Digests, most_words: int) -> Vocabulary:
     """The vocabulary of a model; empty without a writer."""
     if settings.auxiliaries.span_vae is None:
         return Vocabulary()
-    return Vocabulary.from_dict(_read_json(folder / VOCABULARY_FILE))
+    path, values = files.folder / VOCABULARY, json_files.MOST_VALUES + most_words
+    content = files.content(VOCABULARY, json_files.LARGEST + largest_file(most_words))
+    return Vocabulary.from_dict(json_files.parse(content, path, values))
 
 
 def _plain_confidence(calibration: Calibration, model: TrainedModel) -> dict[str, Any]:
@@ -283,19 +364,19 @@ def _stored_scale(stored: dict[str, Any], path: Path) -> ConfidenceScale:
     thresholds = dict(stored.pop("thresholds", {}))
     for type_, value in thresholds.items():
         if not 0 <= value <= 1:
-            raise ModelError(f"{path}: the threshold of {type_!r} is {value}; legal is 0 <= threshold <= 1")
+            raise ModelError(f"{path}: the threshold of {type_!r} is {value}; it must be from 0 to 1")
     try:
         return ConfidenceScale(Calibration.from_dict(stored), thresholds)
     except InputError as error:
         raise ModelError(f"{path}: {error}") from None
 
 
-def _from_version_1(settings: dict[str, Any], weights: dict[str, Any]) -> dict[str, Any]:
+def _from_version_1(settings: dict[str, Any], weights: StoredWeights) -> StoredWeights:
     """Weights under their present names; version 1 had one representation, and no part beside the spans."""
     settings["representation"]["kind"] = "composed"
-    return {
-        name if name.startswith("encoder.") else f"spans.{name}": value for name, value in weights.items()
-    }
+    return weights.renamed(
+        {name: name if name.startswith("encoder.") else f"spans.{name}" for name in weights.tensors}
+    )
 
 
 def check_files(folder: Path) -> None:
@@ -341,20 +422,4 @@ def _plain_config(config: Any) -> dict[str, Any]:
     values: dict[str, Any] = json.loads(config.to_json_string(use_diff=False))
     for key in ("_name_or_path", "auto_map", "architectures", "transformers_version", "quantization_config"):
         values.pop(key, None)
-    return values
-
-
-def _write_json(path: Path, values: Any) -> None:
-    path.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    if path.stat().st_size > _LARGEST_JSON:
-        raise ModelError(f"{path}: larger than {_LARGEST_JSON} bytes, which no model's JSON is")
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ModelError(f"{path}: not valid JSON: {error}") from None
-    if not isinstance(values, dict):
-        raise ModelError(f"{path}: a JSON object is needed; found {type(values).__name__}")
     return values

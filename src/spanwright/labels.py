@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +14,9 @@ from spanwright.text import Document
 
 Prototype = tuple[str, str, str]
 """A mention in its context: the text before it, the mention, the text behind it."""
+_MOST_TYPES, _MOST_CORPORA = 20_000, 1_000
+_LONGEST_NAME = 500
+"""Characters of the name of a type or corpus."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +41,22 @@ class LabelSpace:
     """The shared type that each type is, by a label map; an empty name for none. Empty without a map."""
 
     def __post_init__(self) -> None:
+        if len(self.types) > _MOST_TYPES or len(self.corpora) > _MOST_CORPORA:
+            raise InputError(
+                f"a label space has {len(self.types)} types and {len(self.corpora)} corpora; expected are at "
+                f"most {_MOST_TYPES} and {_MOST_CORPORA}"
+            )
+        for name in (*self.types, *self.corpora):
+            _check_name(name)
+        for text in (*self.descriptions, *self.shared):
+            _check_unicode(text)
         for field in ("descriptions", "prototypes", "corpus", "shared"):
             values = getattr(self, field)
             if values and len(values) != len(self.types):
                 raise InputError(f"a label space of {len(self.types)} types has {len(values)} {field}")
         keys = self.keys
         if not keys or len(set(keys)) != len(keys):
-            raise InputError(f"a label space needs at least one type and no type twice; found {self.types}")
+            raise InputError(f"a label space needs at least one type and no type twice; found {_shown(keys)}")
         if list(self.corpus) != sorted(self.corpus) or not set(self.corpus) <= set(range(len(self.corpora))):
             raise InputError(
                 f"a label space has types of the corpora {self.corpus}; legal are positions in its "
@@ -79,7 +92,8 @@ class LabelSpace:
         """How many types each corpus has; one number where types are common to all."""
         if not self.corpus:
             return (len(self.types),)
-        return tuple(self.corpus.count(position) for position in range(len(self.corpora)))
+        counts = Counter(self.corpus)
+        return tuple(counts[position] for position in range(len(self.corpora)))
 
     def types_of(self, corpus: int) -> tuple[str, ...]:
         """The names of the types that a corpus can have."""
@@ -138,13 +152,45 @@ class LabelSpace:
     def from_dict(cls, values: Mapping[str, Any]) -> LabelSpace:
         """The label space of plain values."""
         return cls(
-            tuple(str(name) for name in values["types"]),
-            tuple(str(text) for text in values.get("descriptions", ())),
-            tuple(
-                tuple((str(before), str(mention), str(behind)) for before, mention, behind in own)
-                for own in values.get("prototypes", ())
-            ),
-            corpora=tuple(str(name) for name in values.get("corpora", ())),
+            _strings(values["types"], "types"),
+            _strings(values.get("descriptions", ()), "descriptions"),
+            tuple(tuple(_instance(instance) for instance in own) for own in values.get("prototypes", ())),
+            corpora=_strings(values.get("corpora", ()), "corpora"),
             corpus=tuple(int(position) for position in values.get("corpus", ())),
-            shared=tuple(str(name) for name in values.get("shared", ())),
+            shared=_strings(values.get("shared", ()), "shared"),
         )
+
+
+def _shown(keys: list[tuple[str, int]]) -> str:
+    """The name that is there twice, or that there is none."""
+    return next((f"{name!r} twice" for (name, _), count in Counter(keys).items() if count > 1), "none")
+
+
+def _strings(values: Any, field: str) -> tuple[str, ...]:
+    if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
+        raise InputError(f"the {field} of a label space must be a list of texts")
+    return tuple(values)
+
+
+def _instance(values: Any) -> Prototype:
+    before, mention, behind = _strings(values, "prototypes")
+    return before, mention, behind
+
+
+def _check_name(name: str) -> None:
+    """Refuse names of types and corpora that entities could not carry."""
+    _check_unicode(name)
+    if not name.strip() or len(name) > _LONGEST_NAME:
+        raise InputError(
+            f"a label space has a name of {len(name)} characters, {name[:40]!r}; expected are 1 to "
+            f"{_LONGEST_NAME}, not all of them blank"
+        )
+
+
+def _check_unicode(text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(
+            f"a label space has the text {text[:40]!a}, which has a lone surrogate: it is not valid Unicode"
+        ) from None

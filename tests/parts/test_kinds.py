@@ -15,7 +15,7 @@ import tiny
 from spanwright import artifact
 from spanwright.errors import InputError, ModelError
 from spanwright.parts.encoder.backbone import from_config, load_pretrained
-from spanwright.parts.encoder.kinds import HALVED, TESTED
+from spanwright.parts.encoder.kinds import HALVED, TESTED, check_direction
 from spanwright.parts.layers.dropout import QuickDropout
 
 OWN_ATTENTION = {"deberta", "deberta-v2", "mpnet"}
@@ -91,7 +91,7 @@ def test_a_kind_that_is_not_tested_stays_as_transformers_makes_it() -> None:
 @pytest.mark.parametrize("kind", DECODERS)
 def test_a_decoder_is_refused_with_the_reason_and_what_is_expected(kind: str) -> None:
     with pytest.raises(InputError) as caught:
-        from_config(tiny.backbone_config(kind).to_dict())
+        check_direction(from_config(tiny.backbone_config(kind).to_dict()), kind)
     message = str(caught.value)
     assert f"of kind '{kind}' and reads from left to right" in message
     assert "expected is an encoder that sees both sides, of kind albert, bert, " in message
@@ -99,7 +99,7 @@ def test_a_decoder_is_refused_with_the_reason_and_what_is_expected(kind: str) ->
 
 def test_an_encoder_that_is_told_to_be_a_decoder_is_refused() -> None:
     with pytest.raises(InputError, match="of kind 'bert' and reads from left to right"):
-        from_config(tiny.backbone_config("bert", is_decoder=True).to_dict())
+        check_direction(from_config(tiny.backbone_config("bert", is_decoder=True).to_dict()), "bert")
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
@@ -122,6 +122,7 @@ def test_a_model_folder_with_a_decoder_in_it_is_refused(tmp_path: Path) -> None:
     description = json.loads(path.read_text())
     description["encoder_config"]["is_decoder"] = True
     path.write_text(json.dumps(description))
+    artifact.seal(tmp_path / "model")
     with pytest.raises(
         ModelError, match=r"not a model that can be loaded: encoder 'bert' .* from left to rig"
     ):

@@ -7,6 +7,7 @@ well, and of a model whose encoder reads vectors instead of pieces.
 from __future__ import annotations
 
 import copy
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from spanwright.cli.main import app
 from spanwright.errors import InputError, ModelError, SpanwrightError
 from spanwright.formats.files import write
 from spanwright.labels import LabelSpace
+from spanwright.model_files.digests import Digests
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import load_pretrained
 from spanwright.predicting.onnx.export import export
@@ -73,7 +75,8 @@ class Exported:
     output: str = ""
 
     def graph(self, part: str) -> Graph:
-        return Graph(self.folder / f"{part}.onnx", weights=weights_digest(self.model.network))
+        files = artifact.digests_of(self.folder)
+        return Graph(f"{part}.onnx", files, weights=weights_digest(self.model.network))
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +201,29 @@ def test_an_export_is_a_copy_of_its_model_and_two_graphs_of_each_part(deep: Expo
     model = deep.folder.parent / "model"
     added = {file.name for file in deep.folder.iterdir()} - {file.name for file in model.iterdir()}
     assert added == {"encoder.onnx", "encoder-int8.onnx", "span-blocks.onnx", "span-blocks-int8.onnx"}
-    assert all((deep.folder / file.name).read_bytes() == file.read_bytes() for file in model.iterdir())
+    same = [file for file in model.iterdir() if file.name != "spanwright.json"]
+    assert all((deep.folder / file.name).read_bytes() == file.read_bytes() for file in same)
+    ours, theirs = (json.loads((folder / "spanwright.json").read_text()) for folder in (model, deep.folder))
+    assert theirs.pop("digests").keys() - ours.pop("digests").keys() == added
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("name", ["encoder.onnx", "span-blocks.onnx"])
+def test_a_flipped_bit_in_a_graph_is_refused_with_its_name(deep: Exported, tmp_path: Path, name: str) -> None:
+    folder = Path(shutil.copytree(deep.folder, tmp_path / "model"))
+    content = bytearray((folder / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (folder / name).write_bytes(content)
+    with pytest.raises(ModelError, match=rf"{name}: has changed since the model was saved"):
+        load(folder, "onnx")
+
+
+def test_a_graph_that_was_put_into_a_model_is_refused(deep: Exported, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(deep.folder.parent / "model", tmp_path / "model"))
+    shutil.copy(deep.folder / "encoder.onnx", folder)
+    shutil.copy(deep.folder / "span-blocks.onnx", folder)
+    with pytest.raises(ModelError, match=r"\.onnx: is no file of this model"):
+        load(folder, "onnx")
 
 
 def test_an_export_may_take_the_place_of_its_model(several: Exported) -> None:
@@ -234,6 +259,7 @@ def test_an_unknown_runtime_is_refused() -> None:
 def test_graphs_of_other_weights_are_refused(deep: Exported, make: Make, tmp_path: Path) -> None:
     artifact.save(make("plain", "representation.size=8"), tmp_path / "other")
     shutil.copy(deep.folder / "encoder.onnx", tmp_path / "other")
+    artifact.seal(tmp_path / "other")
     with pytest.raises(ModelError, match="made from other weights"):
         load(tmp_path / "other", "onnx")
 
@@ -292,7 +318,7 @@ def test_a_graph_that_might_do_more_than_compute_is_refused_in_one_line(
     change(model)
     (tmp_path / "encoder.onnx").write_bytes(model.SerializeToString())
     with pytest.raises(ModelError, match=reason) as caught:
-        Graph(tmp_path / "encoder.onnx", weights=weights_digest(deep.model.network))
+        Graph("encoder.onnx", Digests(tmp_path, None), weights=weights_digest(deep.model.network))
     assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -300,18 +326,18 @@ def test_a_graph_that_might_do_more_than_compute_is_refused_in_one_line(
 def test_a_file_that_is_no_graph_is_refused_in_one_line(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "encoder.onnx").write_bytes(content)
     with pytest.raises(ModelError) as caught:
-        Graph(tmp_path / "encoder.onnx", weights="")
+        Graph("encoder.onnx", Digests(tmp_path, None), weights="")
     assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_a_link_to_a_graph_is_refused(deep: Exported, tmp_path: Path) -> None:
     (tmp_path / "encoder.onnx").symlink_to(deep.folder / "encoder.onnx")
     with pytest.raises(ModelError, match="not a plain file"):
-        Graph(tmp_path / "encoder.onnx", weights=weights_digest(deep.model.network))
+        Graph("encoder.onnx", Digests(tmp_path, None), weights=weights_digest(deep.model.network))
 
 
 def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
     with (tmp_path / "encoder.onnx").open("wb") as file:
         file.truncate(2**40)
-    with pytest.raises(ModelError, match="larger than"):
-        Graph(tmp_path / "encoder.onnx", weights="")
+    with pytest.raises(ModelError, match="expected are at most"):
+        Graph("encoder.onnx", Digests(tmp_path, None), weights="")

@@ -235,7 +235,7 @@ def test_a_resumed_run_is_not_calibrated_twice(result: RunResult, tiny_encoder: 
     ("change", "reason"),
     [
         ({"kind": "magic"}, "calibration: found"),
-        ({"thresholds": {"Gene": 2}}, "the threshold of 'Gene' is 2; legal is 0 <= threshold <= 1"),
+        ({"thresholds": {"Gene": 2}}, "the threshold of 'Gene' is 2; it must be from 0 to 1"),
         ({"thresholds": {"Gene": float("nan")}}, "the threshold of 'Gene' is nan"),
         ({"thresholds": {"Gene": "high"}}, "not a model that can be loaded"),
         ({"thresholds": 3}, "not a model that can be loaded"),
@@ -248,6 +248,7 @@ def test_a_broken_calibration_is_refused(
     description = json.loads((folder / "spanwright.json").read_text())
     description["calibration"] |= change
     (folder / "spanwright.json").write_text(json.dumps(description))
+    artifact.seal(folder)
     with pytest.raises(ModelError) as caught:
         artifact.load(folder)
     assert reason in str(caught.value) and str(folder) in str(caught.value)

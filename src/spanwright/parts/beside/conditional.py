@@ -156,13 +156,12 @@ def shared_rows(sizes: Sequence[int], shared: Sequence[str]) -> tuple[list[int |
     `shared` is the shared type of each type, an empty name for none. The first shared label is that of spans
     without an entity, which all corpora have.
     """
-    names = sorted(set(shared) - {""})
+    numbers = {name: number for number, name in enumerate(sorted(set(shared) - {""}), 1)}
     rows: list[int | None] = []
     given = iter(shared)
     for size in sizes:
-        own = [next(given) for _ in range(size)]
-        rows += [0, *(names.index(name) + 1 if name else None for name in own)]
-    return rows, len(names) + 1
+        rows += [0, *(numbers.get(next(given)) for _ in range(size))]
+    return rows, len(numbers) + 1
 
 
 def condition_table(kind: ConditionKind, shared: Sequence[int | None], shared_size: int) -> Tensor:

@@ -14,7 +14,7 @@ from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import InputError, ModelError, SettingsError
 from spanwright.parts.encoder import pretrained
 from spanwright.parts.encoder.adapters import adapt, loading_options, require
-from spanwright.parts.encoder.kinds import HALVED, TESTED, check_backbone, check_config, check_direction
+from spanwright.parts.encoder.kinds import HALVED, TESTED, check_backbone, check_config
 from spanwright.parts.layers.dropout import QuickDropout, attention
 from spanwright.settings.encoder import LoraSettings, Quantised
 
@@ -25,6 +25,15 @@ _POSITIONS_BEHIND_PADDING = frozenset(
 )
 _DROPOUT = ("hidden_dropout_prob", "dropout_rate", "dropout")
 """What configurations call the dropout of states."""
+_NOT_OF_AN_ENCODER = (
+    *("model_type", "num_labels", "id2label", "label2id", "auto_map", "attn_implementation"),
+    *("_attn_implementation", "experts_implementation", "backbone", "backbone_config"),
+    *("use_timm_backbone", "use_pretrained_backbone"),
+)
+"""Keys of configurations that are of no use here, or name what transformers would fetch or run."""
+_MOST_LAYERS = 256
+_MOST_POSITIONS = 1 << 17
+_LARGEST_NUMBER = 1 << 24
 _ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 """What configurations call the dropout of attention."""
 
@@ -68,24 +77,47 @@ def load_pretrained(
         adapt(backbone, lora)
     # After adapters, which also see to it that quantised weights can be computed with and still learn.
     check_backbone(backbone, name)
+    check_pieces(backbone, pieces, f"encoder {name!r}")
     if checkpointing:
         _checkpoint_gradients(backbone)
     return _prepared(backbone), pieces
 
 
 def from_config(config: dict[str, Any]) -> nn.Module:
-    """A backbone with fresh weights, from the dictionary of its configuration."""
+    """A backbone with fresh weights, from the dictionary of its configuration.
+
+    Whether it reads in both directions is left to `check_direction`, for when its weights are there.
+    """
     transformers = _transformers()
     kind = config.get("model_type")
-    if kind not in transformers.CONFIG_MAPPING:
+    if not isinstance(kind, str) or kind not in transformers.CONFIG_MAPPING:
         raise ModelError(f"encoder of kind {kind!r} is unknown to transformers {transformers.__version__}")
-    cleaned = {key: value for key, value in config.items() if key not in ("auto_map", "model_type")}
+    cleaned = {key: value for key, value in config.items() if key not in _NOT_OF_AN_ENCODER}
+    _check_numbers(cleaned)
     settings = transformers.AutoConfig.for_model(kind, **cleaned)
     model = _class(settings).from_config(settings, trust_remote_code=False, dtype=torch.float32)
-    backbone = _encoder(model)
-    # Its weights are still to be loaded, and are looked at then.
-    check_direction(backbone, str(kind))
-    return _prepared(backbone)
+    return _prepared(_encoder(model))
+
+
+def _check_numbers(config: dict[str, Any]) -> None:
+    """Refuse numbers that a configuration may make lists of, or whose layers could share few weights."""
+    for key, value in config.items():
+        if isinstance(value, dict):
+            _check_numbers(value)
+        most = _MOST_LAYERS if "layer" in key else _MOST_POSITIONS if "position" in key else _LARGEST_NUMBER
+        if isinstance(value, int) and abs(value) > most:
+            raise ModelError(f"the encoder's {key!r} is {value!r:.20}; expected are at most {most}")
+
+
+def check_pieces(backbone: nn.Module, pieces: PieceEncoder, where: str) -> None:
+    """Refuse a tokenizer with pieces that have no embedding."""
+    rows = len(backbone.get_input_embeddings().weight)  # type: ignore[operator]
+    highest = max((*pieces.tokenizer.get_vocab().values(), *pieces.prefix, *pieces.suffix))
+    if highest >= rows:
+        raise InputError(
+            f"{where}: there is a piece with the number {highest}, but embeddings for {rows} pieces only: "
+            f"it is the tokenizer of another model"
+        )
 
 
 def hidden_size(backbone: nn.Module) -> int:

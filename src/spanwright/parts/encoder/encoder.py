@@ -94,8 +94,8 @@ class CorpusTokens(nn.Module):
         super().__init__()
         self.from_end = from_end
         # As far from each other as the vectors of pieces are.
-        spread = float(embeddings.detach().float().std())
-        self.vectors = nn.Parameter(torch.randn(corpora, embeddings.shape[1]) * spread)
+        weights = embeddings.detach().float()
+        self.vectors = nn.Parameter(weights.new_empty(corpora, weights.shape[1]).normal_() * weights.std())
 
     def forward(self, embedded: Tensor, batch: Batch) -> Tensor:
         """(windows, pieces, size): embedded pieces with the vector of its corpus in each window."""

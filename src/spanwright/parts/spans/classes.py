@@ -32,16 +32,7 @@ class Classes(nn.Module):
     def __init__(self, sizes: Sequence[int]) -> None:
         """`sizes` counts the types of each corpus; one number where all have the same types."""
         super().__init__()
-        corpus = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes) + 1)
-        none = torch.tensor([0, *sizes[:-1]]).cumsum(0) + torch.arange(len(sizes))
-        is_type = torch.ones(len(corpus), dtype=torch.bool).index_fill(0, none, False)
-        made = {
-            "none": none,
-            "of_type": is_type.nonzero().squeeze(1),
-            "type_of": torch.where(is_type, is_type.cumsum(0) - 1, -1),
-            "foreign": corpus != torch.arange(len(sizes))[:, None],
-        }
-        for name, tensor in made.items():
+        for name, tensor in _tables(sizes).items():
             # The label space says it all: saved models need not repeat it.
             self.register_buffer(name, tensor, persistent=False)
 
@@ -86,6 +77,20 @@ class Classes(nn.Module):
         return logits.masked_fill(self.foreign[batch.corpus_of_span], NEVER)
 
 
+def _tables(sizes: Sequence[int]) -> dict[str, Tensor]:
+    """The tensors of `Classes` by name; numbers also where a network is only planned, without memory."""
+    with torch.device("cpu"):
+        corpus = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes) + 1)
+        none = torch.tensor([0, *sizes[:-1]]).cumsum(0) + torch.arange(len(sizes))
+        is_type = torch.ones(len(corpus), dtype=torch.bool).index_fill(0, none, False)
+        return {
+            "none": none,
+            "of_type": is_type.nonzero().squeeze(1),
+            "type_of": torch.where(is_type, is_type.cumsum(0) - 1, -1),
+            "foreign": corpus != torch.arange(len(sizes))[:, None],
+        }
+
+
 class OwnTypes(nn.Module):
     """Which types belong to which corpus, for parts that judge each type on its own."""
 
@@ -95,8 +100,10 @@ class OwnTypes(nn.Module):
     def __init__(self, sizes: Sequence[int]) -> None:
         """`sizes` counts the types of each corpus; one number where all have the same types."""
         super().__init__()
-        corpus = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))
-        self.register_buffer("mask", corpus == torch.arange(len(sizes))[:, None], persistent=False)
+        with torch.device("cpu"):  # numbers also where a network is only planned, without memory
+            corpus = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))
+            mask = corpus == torch.arange(len(sizes))[:, None]
+        self.register_buffer("mask", mask, persistent=False)
 
     def of_windows(self, batch: Batch) -> Tensor | None:
         """(windows, types): True at the types of each window's corpus; None where all have the same types."""

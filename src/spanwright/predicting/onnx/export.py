@@ -58,6 +58,7 @@ def export(folder: str | Path, out: str | Path) -> None:
         for part in exportable(model.network, _example(model)):
             with _plain_attention(model.network.encoder):
                 _write(part, partial, weights)
+        artifact.seal(partial)
         for file in partial.iterdir():
             sync(file)
         artifact.replace_folder(partial, out)

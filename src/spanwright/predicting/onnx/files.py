@@ -1,8 +1,8 @@
 """ONNX files of a model directory: what they are called, why one can be trusted, and how it runs.
 
 A file is checked before onnxruntime sees it. It must stand alone (no weights in other files), use standard
-operators only and no loops, and belong to the weights beside it. A graph like that computes, and does
-nothing else.
+operators only and no loops, and belong to the files and weights beside it. A graph like that computes, and
+does nothing else.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.errors import InputError, MissingExtraError, ModelError
+from spanwright.model_files.digests import Digests
 
 Runtime = Literal["torch", "onnx", "onnx-int8"]
 RUNTIMES: tuple[Runtime, ...] = get_args(Runtime)
@@ -52,10 +53,10 @@ def weights_digest(network: nn.Module) -> str:
 class Graph:
     """An ONNX file, ready to run."""
 
-    def __init__(self, path: Path, *, weights: str) -> None:
-        """`weights` is the digest of the network that the graph is a part of."""
+    def __init__(self, name: str, files: Digests, *, weights: str) -> None:
+        """One of the files of a model; `weights` is the digest of the network that the graph is a part of."""
         onnx, onnxruntime = _imported("onnx"), _imported("onnxruntime")
-        self._session = _session(path, _checked(path, weights, onnx), onnxruntime)
+        self._session = _session(files.folder / name, _checked(name, files, weights, onnx), onnxruntime)
         self._names = [entry.name for entry in self._session.get_inputs()]
 
     def __call__(self, *inputs: Tensor) -> list[Tensor]:
@@ -64,16 +65,15 @@ class Graph:
         return [torch.from_numpy(found) for found in self._session.run(None, given)]
 
 
-def _checked(path: Path, weights: str, onnx: Any) -> bytes:
+def _checked(name: str, files: Digests, weights: str, onnx: Any) -> bytes:
     """The bytes of a file that is a graph of these weights."""
+    path = files.folder / name
     if not path.is_file() or path.is_symlink():
         raise ModelError(
             f"{path}: missing, or not a plain file. Make the files of this runtime with: "
             f"spanwright export {path.parent} --out NEW_FOLDER"
         )
-    if path.stat().st_size > LARGEST:
-        raise ModelError(f"{path}: larger than {LARGEST} bytes, which no ONNX file is")
-    content = path.read_bytes()
+    content = files.content(name, LARGEST)
     try:
         model = onnx.load_model_from_string(content)
     except Exception as error:  # protobuf has a class of its own for this, in a place that changes

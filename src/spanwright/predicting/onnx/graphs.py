@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from spanwright import artifact
 from spanwright.errors import SpanwrightError
 from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.encoder import Encoder
@@ -56,12 +57,12 @@ def graph_names(network: SpanModel) -> list[str]:
 
 def use_graphs(network: SpanModel, folder: Path, runtime: Runtime) -> None:
     """Let the graphs in a model directory do the work of the parts that they were made from."""
-    weights = weights_digest(network)
+    weights, files = weights_digest(network), artifact.digests_of(folder)
     transformer = span_transformer(network)
     if transformer is not None:
-        graph = Graph(folder / file_name(BLOCKS, runtime), weights=weights)
+        graph = Graph(file_name(BLOCKS, runtime), files, weights=weights)
         transformer.register_module("blocks", GraphBlocks(graph, transformer.blocks))
-    graph = Graph(folder / file_name(ENCODER, runtime), weights=weights)
+    graph = Graph(file_name(ENCODER, runtime), files, weights=weights)
     network.encoder.register_module("backbone", GraphBackbone(graph, network.encoder))
 
 

@@ -17,8 +17,10 @@ import tiny
 from spanwright import artifact
 from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.errors import DivergenceError, ModelError, SpanwrightError
+from spanwright.labels import LabelSpace
 from spanwright.parts.build import build
-from spanwright.parts.encoder.backbone import from_config
+from spanwright.parts.encoder.backbone import from_config, load_pretrained
+from spanwright.predicting.tagger import Tagger
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
 
@@ -37,6 +39,19 @@ def folder(model: artifact.TrainedModel, tmp_path: Path) -> Path:
 def test_a_model_directory_holds_what_it_promises_and_nothing_else(folder: Path) -> None:
     assert {file.name for file in folder.iterdir()} == {*artifact.FILES, "README.md"}
     assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+def test_a_model_with_the_default_encoder_answers_the_same_when_it_is_loaded(tmp_path: Path) -> None:
+    """A tiny encoder has few pieces: limits of files that it keeps may be too tight for a real one."""
+    backbone, pieces = load_pretrained("minilm")
+    labels, settings = LabelSpace(("Cell", "Gene")), tiny.settings()
+    network = build(settings, backbone, labels=labels, pieces=pieces)
+    saved = artifact.TrainedModel(tiny.eager(network).eval(), pieces, labels, settings)
+    artifact.save(saved, tmp_path / "model")
+    text = "Mutations of BRCA1 cause breast cancer in cells."
+    expected = Tagger(saved).tag(text)
+    assert expected.entities
+    assert Tagger(artifact.load(tmp_path / "model")).tag(text) == expected
 
 
 def test_all_files_of_a_model_are_equally_readable(folder: Path) -> None:

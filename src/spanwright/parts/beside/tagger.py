@@ -21,7 +21,6 @@ from torch.nn import functional
 from spanwright.parts.batch import Batch, Mentions, window_of_word
 from spanwright.parts.beside.crf import LinearChain, best_paths
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.layers.packing import pad, word_mask
 from spanwright.parts.part import Part, Role
 from spanwright.parts.spans.classes import NEVER, OwnTypes
@@ -39,7 +38,7 @@ class WordTagger(Part):
         super().__init__()
         tags = 1 + 2 * sum(sizes)
         self.own = OwnTypes(sizes)
-        self.dropout = QuickDropout(settings.dropout)
+        self.dropout = nn.Dropout(settings.dropout)
         self.projection = nn.Linear(state_width, tags)
         self.rule: _WordByWord | _Path = _WordByWord() if settings.kind == "softmax" else _Path(tags)
 

@@ -8,18 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import InputError, ModelError, SettingsError
 from spanwright.parts.encoder import pretrained
 from spanwright.parts.encoder.adapters import adapt, loading_options, require
-from spanwright.parts.encoder.kinds import HALVED, TESTED, check_backbone, check_config
-from spanwright.parts.layers.dropout import QuickDropout, attention
+from spanwright.parts.encoder.kinds import HALVED, check_backbone, check_config
 from spanwright.settings.encoder import LoraSettings, Quantised
 
-_ATTENTION = "spanwright"
-"""The name under which transformers knows our attention."""
 _POSITIONS_BEHIND_PADDING = frozenset(
     ("roberta", "xlm-roberta", "camembert", "mpnet", "data2vec-text", "xmod")
 )
@@ -80,7 +77,7 @@ def load_pretrained(
     check_pieces(backbone, pieces, f"encoder {name!r}")
     if checkpointing:
         _checkpoint_gradients(backbone)
-    return _prepared(backbone), pieces
+    return backbone, pieces
 
 
 def from_config(config: dict[str, Any]) -> nn.Module:
@@ -96,7 +93,7 @@ def from_config(config: dict[str, Any]) -> nn.Module:
     _check_numbers(cleaned)
     settings = transformers.AutoConfig.for_model(kind, **cleaned)
     model = _class(settings).from_config(settings, trust_remote_code=False, dtype=torch.float32)
-    return _prepared(_encoder(model))
+    return _encoder(model)
 
 
 def _check_numbers(config: dict[str, Any]) -> None:
@@ -206,49 +203,3 @@ def _load_pieces(source: str, transformers: Any) -> PieceEncoder:
             f"those that can be written as a tokenizer.json"
         )
     return PieceEncoder(backend)
-
-
-def _prepared(backbone: nn.Module) -> nn.Module:
-    """A backbone with dropout that costs little, if it is of a kind for which this is tested."""
-    config: Any = backbone.config
-    if config.model_type not in TESTED:
-        return backbone
-    for module in list(backbone.modules()):
-        for name, child in module.named_children():
-            if type(child) is nn.Dropout:
-                module.register_module(name, QuickDropout(child.p))
-    _quicken_attention(backbone)
-    return backbone
-
-
-def _quicken_attention(backbone: Any) -> None:
-    """Use attention with cheap dropout while training; a backbone with attention of its own keeps it."""
-    if backbone.config._attn_implementation != "sdpa" or not backbone._can_set_attn_implementation():
-        return
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.integrations.sdpa_attention import sdpa_attention_forward
-    from transformers.masking_utils import sdpa_mask
-
-    def forward(
-        module: nn.Module,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        attention_mask: Tensor | None,
-        dropout: float = 0.0,
-        scaling: float | None = None,
-        **others: Any,
-    ) -> tuple[Tensor, None]:
-        # A bias of positions (T5) may learn, and ours has no gradient for what is added to scores.
-        if dropout == 0.0 or query.device.type != "cpu" or others.get("position_bias") is not None:
-            settings = {"dropout": dropout, "scaling": scaling, **others}
-            stock: tuple[Tensor, None] = sdpa_attention_forward(
-                module, query, key, value, attention_mask, **settings
-            )
-            return stock
-        mixed = attention(query, key, value, attention_mask, probability=dropout, scale=scaling)
-        return mixed.transpose(1, 2).contiguous(), None
-
-    AttentionInterface.register(_ATTENTION, forward)
-    AttentionMaskInterface.register(_ATTENTION, sdpa_mask)
-    backbone.set_attn_implementation(_ATTENTION)

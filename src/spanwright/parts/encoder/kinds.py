@@ -11,7 +11,7 @@ from spanwright.parts.finite import not_finite
 
 HALVED = ("t5", "mt5", "umt5")
 """Kinds of encoder-decoders that are used without their decoder."""
-TESTED = (
+KINDS = (
     "albert",
     "bert",
     "camembert",
@@ -26,7 +26,7 @@ TESTED = (
     "xlm-roberta",
     *HALVED,
 )
-"""Kinds that tests show to give the same states and gradients with our dropout and attention."""
+"""Kinds that tests train."""
 
 
 def check_config(config: Any, name: str) -> None:
@@ -82,5 +82,5 @@ def _one_sided(config: Any, name: str) -> InputError:
     return InputError(
         f"encoder {name!r} is of kind {config.model_type!r} and reads from left to right, so the state of a "
         f"word tells nothing of what follows it; expected is an encoder that sees both sides, of kind "
-        f"{', '.join(TESTED)} or the like"
+        f"{', '.join(KINDS)} or the like"
     )

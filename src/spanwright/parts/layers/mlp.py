@@ -8,8 +8,6 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from spanwright.parts.layers.dropout import QuickDropout
-
 RARE = 4.6
 """The logit of 99 %: entities are rare, and scorers start where they say so. From even odds, the first steps
 would push all that is below a scorer towards no entity: deep transforms die of it, and others lose time."""
@@ -38,5 +36,5 @@ def hidden_layers(sizes: Sequence[int], *, dropout: float = 0.0) -> list[nn.Modu
     return [
         layer
         for inputs, outputs in pairwise(sizes)
-        for layer in (nn.Linear(inputs, outputs), nn.ReLU(), QuickDropout(dropout))
+        for layer in (nn.Linear(inputs, outputs), nn.ReLU(), nn.Dropout(dropout))
     ]

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from spanwright.parts.batch import Spans
-from spanwright.parts.layers.dropout import dropout
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def span_attention(
     """
     factors = None
     if probability:
-        factors = dropout(query.new_ones(*inside.words.shape, query.shape[1]), probability)
+        factors = functional.dropout(query.new_ones(*inside.words.shape, query.shape[1]), probability)
     scale = 1 / math.sqrt(query.shape[-1])
     found: Tensor = _SpanAttention.apply(query, key, value, inside.words, inside.outside, factors, scale)  # type: ignore[no-untyped-call]
     return found

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.layers.factored import FactoredLinear
 from spanwright.parts.spans.representations.pooling import pooled
 from spanwright.parts.spans.representations.vectors import EndTerm, Representation, SpanVectors
@@ -39,7 +38,7 @@ class Composed(Representation):
         self.evidence_size = sum(sizes)
         self.projection = FactoredLinear(sizes, settings.size)
         self.rectify = settings.activation == "relu"
-        self.dropout = QuickDropout(settings.dropout)
+        self.dropout = nn.Dropout(settings.dropout)
 
     def forward(self, states: WordStates, spans: Spans) -> SpanVectors:
         """The vectors of candidate spans, of the windows' anchors and the terms of words at their ends."""

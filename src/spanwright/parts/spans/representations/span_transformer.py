@@ -16,7 +16,6 @@ from torch import Tensor, nn
 
 from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.spans.representations.attention import Inside
 from spanwright.parts.spans.representations.blocks import SpanBlocks
 from spanwright.parts.spans.representations.pooling import Aggregation, span_chunks
@@ -33,7 +32,7 @@ class SpanTransformer(Representation):
         super().__init__()
         self.size = self.evidence_size = state_width
         self.chunk = settings.chunk
-        self.dropout = QuickDropout(settings.initial_dropout)
+        self.dropout = nn.Dropout(settings.initial_dropout)
         self.aggregation = Aggregation(settings.aggregation, width=state_width, chunk=settings.chunk)
         self.blocks = SpanBlocks(backbone, depth=depth, shared=settings.blocks == "shared")
 

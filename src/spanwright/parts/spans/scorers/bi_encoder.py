@@ -18,7 +18,6 @@ from torch.nn import functional
 
 from spanwright.parts.batch import Batch, window_of_word
 from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.spans.classes import NEVER, OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import EndTerm, SpanVectors
@@ -116,7 +115,7 @@ class BiEncoder(Scorer[Comparisons]):
         self.word_projections = nn.ModuleDict(
             {kind: nn.Linear(state_width, vector_size) for kind in (kinds[1:] if own else ())}
         )
-        self.dropout = QuickDropout(settings.dropout)
+        self.dropout = nn.Dropout(settings.dropout)
         self._remembered: dict[str, Tensor] | None = None
 
     @property

@@ -7,7 +7,6 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from spanwright.parts.batch import Spans
-from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.layers.packing import pad, word_mask
 from spanwright.parts.spans.representations.vectors import SpanVectors, Transform
 from spanwright.settings.transforms import BiLstmSettings
@@ -22,7 +21,7 @@ class BiLstm(Transform):
     def __init__(self, settings: BiLstmSettings, *, vector_size: int) -> None:
         super().__init__()
         self.size = 2 * settings.hidden
-        self.dropout = QuickDropout(settings.dropout)
+        self.dropout = nn.Dropout(settings.dropout)
         self.single = _lstm(vector_size, settings.hidden)
         self.wide = _lstm(vector_size, settings.hidden)
 

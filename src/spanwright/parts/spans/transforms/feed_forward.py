@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.parts.batch import Spans
-from spanwright.parts.layers.dropout import QuickDropout
 from spanwright.parts.spans.representations.vectors import SpanVectors, Transform
 from spanwright.settings.transforms import FeedForwardSettings
 
@@ -21,8 +20,8 @@ class FeedForward(Transform):
         self.size = settings.size
         self.widths = nn.Embedding(width_limit, settings.width_size)
         self.linear = nn.Linear(vector_size + settings.width_size, settings.size)
-        self.input_dropout = QuickDropout(settings.input_dropout)
-        self.dropout = QuickDropout(settings.dropout)
+        self.input_dropout = nn.Dropout(settings.input_dropout)
+        self.dropout = nn.Dropout(settings.dropout)
         bound = math.sqrt(3 / settings.width_size)
         nn.init.uniform_(self.widths.weight, -bound, bound)
         nn.init.kaiming_uniform_(self.linear.weight, nonlinearity="relu")

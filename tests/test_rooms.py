@@ -58,6 +58,8 @@ RULES = {
     "outside.py": rule("errors"),
     "corpora": rule("text errors formats toml_text", later_packages=True),
     "descriptions": rule("errors"),
+    "lexicons": rule("text errors formats outside"),
+    "distant": rule("text errors lexicons", later_packages=True),
     "settings": rule("errors strict toml_files recipes outside", "pydantic"),
     "recipes": rule("errors"),
     "batches": rule("text labels errors settings", "numpy tokenizers"),

@@ -70,12 +70,12 @@ RULES = {
     "parts/build.py": rule("batches errors labels settings", "torch"),
     "evaluation": rule("text errors", "numpy"),
     "predicting": rule(
-        "text errors formats labels batches parts evaluation identity artifact __version__",
+        "text errors formats labels batches parts evaluation identity artifact model_files __version__",
         "numpy torch",
         later_packages=True,
     ),
     "artifact.py": rule(
-        "text errors formats labels batches parts settings evaluation model_card __version__",
+        "text errors formats labels batches parts settings evaluation model_card model_files __version__",
         "numpy torch safetensors pydantic",
         later_packages=True,
     ),

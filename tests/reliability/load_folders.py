@@ -18,6 +18,8 @@ TEXT = "The bcase cell and gdfase were seen in a kl cell. Nothing else."
 def main(good: str, *others: str) -> None:
     """Load all folders, after a good one has warmed everything up."""
     load(good).tag(TEXT)
+    gc.collect()
+    gc.freeze()  # what is here to stay need not be looked at again, folder after folder
     for folder in others:
         sys.stdout.write(json.dumps(_told(folder)) + "\n")
         sys.stdout.flush()

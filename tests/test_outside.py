@@ -122,8 +122,12 @@ def test_wrong_settings_of_such_a_part_are_told_as_ours_are(installed: None) -> 
         settings_with(representation={"kind": "gated", "sizes": 3})
     with pytest.raises(SettingsError, match="the kind 'louder' is a LouderSettings; expected a ScorerSettin"):
         settings_with(scorer={"kind": "louder"})
-    with pytest.raises(SettingsError, match="unknown kind 'gatet'; kinds of installed packages are: gated, "):
+    with pytest.raises(
+        SettingsError, match="unknown kind 'gatet'; expected composed, span-transformer, or one of"
+    ):
         settings_with(representation={"kind": "gatet"})
+    with pytest.raises(SettingsError, match="unknown kind ''; expected one of an installed package: gated, "):
+        settings_with(auxiliaries={"others": [{}]})
 
 
 def test_a_kind_is_told_to_be_missing() -> None:
@@ -134,7 +138,7 @@ def test_a_kind_is_told_to_be_missing() -> None:
 def test_without_the_package_its_models_are_refused(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(PACKAGE)])
     forget()
-    with pytest.raises(SpanwrightError, match="unknown kind 'gated'; kinds of installed packages are: none"):
+    with pytest.raises(SpanwrightError, match=r"unknown kind 'gated'; .* an installed package: none"):
         spanwright.load(trained / "run" / "model")
     monkeypatch.undo()
     forget()

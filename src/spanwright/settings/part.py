@@ -46,24 +46,23 @@ def by_kind(*own: str, usual: str | None = None) -> Discriminator:
         kind = value.get("kind", usual) if isinstance(value, dict) else getattr(value, "kind", None)
         return kind if kind is None or kind in own else OUTSIDE
 
-    named = ", ".join(own)
+    expected = f"expected {', '.join(own)}, or the kind of a part of an installed package"
     return Discriminator(
-        tag,
-        custom_error_type="kind_missing",
-        custom_error_message=f"'kind' is missing; expected {named}, or the kind of an installed package",
+        tag, custom_error_type="kind_missing", custom_error_message=f"'kind' is missing; {expected}"
     )
 
 
-def from_outside(base: type[PartSettings]) -> BeforeValidator:
-    """Reads the settings of a part of another package, whose class must be a `base`."""
+def from_outside(base: type[PartSettings], *own: str) -> BeforeValidator:
+    """Reads the settings of a part of another package, whose class must be a `base`; `own` are our kinds."""
 
     def read(value: Any) -> Any:
         if isinstance(value, base):
             return value
-        kind = str(value["kind"])
+        kind = str(value.get("kind", "")) if isinstance(value, dict) else ""
         if kind not in PARTS:
             installed = ", ".join(PARTS) or "none"
-            raise ValueError(f"unknown kind {kind!r}; kinds of installed packages are: {installed}")
+            ours = f"expected {', '.join(own)}, or" if own else "expected"
+            raise ValueError(f"unknown kind {kind!r}; {ours} one of an installed package: {installed}")
         found = PARTS[kind]
         if not issubclass(found, base):
             raise ValueError(f"the kind {kind!r} is a {found.__name__}; expected a {base.__name__}")

@@ -85,9 +85,12 @@ class SpanTransformerSettings(RepresentationSettings):
     """Spans that go through the blocks at a time. It bounds memory and changes no result."""
 
 
+_KINDS = ("composed", "span-transformer")
 AnyRepresentation = Annotated[
     Annotated[ComposedSettings, Tag("composed")]
     | Annotated[SpanTransformerSettings, Tag("span-transformer")]
-    | Annotated[SerializeAsAny[RepresentationSettings], from_outside(RepresentationSettings), Tag(OUTSIDE)],
-    by_kind("composed", "span-transformer", usual="composed"),
+    | Annotated[
+        SerializeAsAny[RepresentationSettings], from_outside(RepresentationSettings, *_KINDS), Tag(OUTSIDE)
+    ],
+    by_kind(*_KINDS, usual="composed"),
 ]

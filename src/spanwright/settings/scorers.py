@@ -118,11 +118,12 @@ class NoScorer(ScorerSettings):
     kind: Literal["none"]
 
 
+_KINDS = ("softmax", "sigmoid", "bi-encoder", "none")
 AnyScorer = Annotated[
     Annotated[SoftmaxSettings, Tag("softmax")]
     | Annotated[SigmoidSettings, Tag("sigmoid")]
     | Annotated[BiEncoderSettings, Tag("bi-encoder")]
     | Annotated[NoScorer, Tag("none")]
-    | Annotated[SerializeAsAny[ScorerSettings], from_outside(ScorerSettings), Tag(OUTSIDE)],
-    by_kind("softmax", "sigmoid", "bi-encoder", "none"),
+    | Annotated[SerializeAsAny[ScorerSettings], from_outside(ScorerSettings, *_KINDS), Tag(OUTSIDE)],
+    by_kind(*_KINDS),
 ]

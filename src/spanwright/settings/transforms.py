@@ -66,10 +66,11 @@ class BottleneckSettings(TransformSettings):
         return {COMPRESSION: LinearSchedule(kind="linear", start=0.0, end=5e-4)}
 
 
+_KINDS = ("bilstm", "feed-forward", "bottleneck")
 AnyTransform = Annotated[
     Annotated[BiLstmSettings, Tag("bilstm")]
     | Annotated[FeedForwardSettings, Tag("feed-forward")]
     | Annotated[BottleneckSettings, Tag("bottleneck")]
-    | Annotated[SerializeAsAny[TransformSettings], from_outside(TransformSettings), Tag(OUTSIDE)],
-    by_kind("bilstm", "feed-forward", "bottleneck"),
+    | Annotated[SerializeAsAny[TransformSettings], from_outside(TransformSettings, *_KINDS), Tag(OUTSIDE)],
+    by_kind(*_KINDS),
 ]

@@ -46,15 +46,15 @@ def parse(content: bytes, path: Path, most_values: int = MOST_VALUES) -> dict[st
     return found
 
 
-def section(values: dict[str, Any], name: str, path: Path) -> dict[str, Any]:
+def section(
+    values: dict[str, Any], name: str, path: Path, most_values: int = _MOST_IN_SECTION
+) -> dict[str, Any]:
     """The object of that name in an object."""
     found = values.get(name)
     if not isinstance(found, dict):
         raise ModelError(f"{path}: {name!r} must be an object; found {type(found).__name__}")
-    if (count := _count(json.dumps(found).encode())) > _MOST_IN_SECTION:
-        raise ModelError(
-            f"{path}: {name!r} has about {count} values; expected are at most {_MOST_IN_SECTION}"
-        )
+    if (count := _count(json.dumps(found).encode())) > most_values:
+        raise ModelError(f"{path}: {name!r} has about {count} values; expected are at most {most_values}")
     return found
 
 

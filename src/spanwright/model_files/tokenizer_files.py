@@ -35,7 +35,7 @@ def largest_file(most_pieces: int) -> int:
 
 def pieces_from(content: bytes, path: Path, *, most_pieces: int, names_corpus: bool) -> PieceEncoder:
     """The tokenizer of a file of no more pieces than weights can have embeddings for."""
-    values = json_files.parse(content, path, _VALUES + _VALUES_OF_PIECE * most_pieces)
+    values = json_files.parse(content, path, _most_values(most_pieces))
     try:
         _check_pieces(values, path, most_pieces)
         _check_rules(values, path)
@@ -54,8 +54,13 @@ def pieces_from(content: bytes, path: Path, *, most_pieces: int, names_corpus: b
     return pieces
 
 
+def _most_values(most_pieces: int) -> int:
+    return _VALUES + _VALUES_OF_PIECE * most_pieces
+
+
 def _check_pieces(values: dict[str, Any], path: Path, most_pieces: int) -> None:
-    model, added = json_files.section(values, "model", path), values.get("added_tokens") or []
+    model = json_files.section(values, "model", path, _most_values(most_pieces))
+    added = values.get("added_tokens") or []
     vocabulary = model.get("vocab") or {}
     names = vocabulary if isinstance(vocabulary, dict) else [entry[0] for entry in vocabulary]
     if len(names) > most_pieces:

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 import safetensors.torch
+from tokenizers import Tokenizer
 from torch import nn
 
 import tiny
 from spanwright import artifact
+from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.errors import DivergenceError, ModelError, SpanwrightError
 from spanwright.labels import LabelSpace
@@ -181,6 +183,20 @@ def test_a_tokenizer_with_pieces_beyond_the_embeddings_is_refused_in_older_forma
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
     with pytest.raises(ModelError, match=r"number 142, but embeddings for 142 pieces only: it is the tok"):
         artifact.load(folder)
+
+
+def test_a_vocabulary_of_usual_size_and_a_type_for_every_word_of_it_are_no_reason_to_refuse(
+    tmp_path: Path,
+) -> None:
+    tokenizer = tiny.tokenizer()
+    tokenizer.add_tokens([f"word{number}" for number in range(5_000)])
+    values = json.loads(tokenizer.to_str())
+    values["model"]["vocab"] |= {f"piece{number}": number for number in range(5_142, 60_000)}
+    pieces = PieceEncoder(Tokenizer.from_str(json.dumps(values)))
+    labels, settings = LabelSpace(tuple(f"type {number}" for number in range(5_000))), tiny.settings()
+    network = build(settings, tiny.backbone(60_000), labels=labels, pieces=pieces)
+    artifact.save(artifact.TrainedModel(network, pieces, labels, settings), tmp_path / "model")
+    assert artifact.load(tmp_path / "model").labels == labels
 
 
 def test_layers_that_share_their_weights_are_limited(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ LARGEST = 8 * 1024 * 1024
 MOST_VALUES = 500_000
 """Values of a file, likewise: in Python, a value of two bytes takes up to two hundred."""
 
-MOST_IN_SECTION = 20_000
+_MOST_IN_SECTION = 20_000
 """Values of a part of a file, such as the settings, each of which is looked at."""
 
 
@@ -47,7 +47,7 @@ def parse(content: bytes, path: Path, most_values: int = MOST_VALUES) -> dict[st
 
 
 def section(
-    values: dict[str, Any], name: str, path: Path, most_values: int = MOST_IN_SECTION
+    values: dict[str, Any], name: str, path: Path, most_values: int = _MOST_IN_SECTION
 ) -> dict[str, Any]:
     """The object of that name in an object."""
     found = values.get(name)

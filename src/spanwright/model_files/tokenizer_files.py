@@ -33,10 +33,6 @@ def largest_file(most_pieces: int) -> int:
     return _BYTES + _BYTES_OF_PIECE * most_pieces
 
 
-def _most_values(most_pieces: int) -> int:
-    return _VALUES + _VALUES_OF_PIECE * most_pieces
-
-
 def pieces_from(content: bytes, path: Path, *, most_pieces: int, names_corpus: bool) -> PieceEncoder:
     """The tokenizer of a file of no more pieces than weights can have embeddings for."""
     values = json_files.parse(content, path, _most_values(most_pieces))
@@ -56,6 +52,10 @@ def pieces_from(content: bytes, path: Path, *, most_pieces: int, names_corpus: b
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         raise ModelError(f"{path}: not a tokenizer that can be used: {reason}") from None
     return pieces
+
+
+def _most_values(most_pieces: int) -> int:
+    return _VALUES + _VALUES_OF_PIECE * most_pieces
 
 
 def _check_pieces(values: dict[str, Any], path: Path, most_pieces: int) -> None:

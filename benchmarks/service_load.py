@@ -136,7 +136,7 @@ def bare_speed(tagger: Tagger, documents: Sequence[Document], size: int, seconds
 def body(request: dict[str, Any]) -> bytes:
     """A request to tag, as it goes over the wire."""
     content = json.dumps(request).encode()
-    lines = ("POST /tag HTTP/1.1", "Host: service", "Content-Type: application/json")
+    lines = ("POST /tag HTTP/1.1", "Host: localhost", "Content-Type: application/json")
     return "\r\n".join((*lines, f"Content-Length: {len(content)}", "", "")).encode() + content
 
 
@@ -254,9 +254,9 @@ async def watch(port: int, mixture: Mixture) -> None:
     await asyncio.sleep(5)
     while True:
         client, started = Client(port), time.perf_counter()
-        await client.ask(b"GET /health HTTP/1.1\r\nHost: service\r\n\r\n")
+        await client.ask(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         mixture.health.append(time.perf_counter() - started)
-        _, figures = await client.ask(b"GET /metrics HTTP/1.1\r\nHost: service\r\n\r\n")
+        _, figures = await client.ask(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
         found = _MEMORY.search(figures)
         mixture.megabytes.append(round(float(found[1]) / 2**20, 1) if found else 0.0)
         client.close()

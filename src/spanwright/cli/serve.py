@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 from spanwright.errors import InputError
 
 TOKEN_VARIABLE = "SPANWRIGHT_TOKEN"
+_OTHERS_READ = stat.S_IRGRP | stat.S_IROTH
 _LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
@@ -39,10 +41,23 @@ def serve_command(
     ] = 64,
     batch_words: Annotated[
         int,
-        typer.Option(min=1, help="Words that are tagged together; one longer text is a batch of its own."),
+        typer.Option(min=1, help="Words that are tagged together; longer texts are tagged in steps."),
     ] = 4000,
+    request_words: Annotated[
+        int, typer.Option(min=1, help="Words of all texts of a request; more are refused with 413.")
+    ] = 200_000,
     timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds after which a request that is not answered gets 503.")
+    ] = 30.0,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A name by which clients may call the service, beside this machine's; repeatable."),
+    ] = None,
+    drain_seconds: Annotated[
+        float, typer.Option(min=0, help="Seconds after SIGTERM in which /ready says 503 and all is answered.")
+    ] = 2.0,
+    stuck_seconds: Annotated[
+        float, typer.Option(min=0.1, help="Seconds after which a batch that still runs makes /ready say 503.")
     ] = 30.0,
     runtime: Annotated[
         str | None, typer.Option(help="What runs the network: torch, onnx or onnx-int8.")
@@ -62,6 +77,7 @@ def serve_command(
         import torch
 
         from spanwright.service.answers import Service
+        from spanwright.service.limits import ServiceLimits
         from spanwright.service.metrics import Metrics
         from spanwright.service.models import load_models, named_paths
 
@@ -72,18 +88,45 @@ def serve_command(
         if token is None and host not in _LOCAL:
             typer.echo(f"note: no token is set: whoever reaches {host} may ask (see --token-file)", err=True)
         place = f"[{host}]" if ":" in host else host
-        typer.echo(f"serving {', '.join(paths)} at http://{place}:{listening.getsockname()[1]}", err=True)
-        running.run(Service(loaded, metrics, timeout=timeout, token=token), listening)
+        address = f"http://{place}:{listening.getsockname()[1]}"
+        service = Service(
+            loaded,
+            metrics,
+            timeout=timeout,
+            token=token,
+            limits=ServiceLimits(request_words=request_words),
+            hosts=[*(allow_host or ()), *({host} - set(_LOCAL))],
+            drain_seconds=drain_seconds,
+            stuck_seconds=stuck_seconds,
+        )
+        running.run(
+            service, listening, lambda: typer.echo(f"serving {', '.join(paths)} at {address}", err=True)
+        )
 
 
 def read_token(file: Path | None) -> str | None:
     """The token of a file, else of the environment; None if there is neither."""
     if file is None:
-        return os.environ.get(TOKEN_VARIABLE) or None
+        given, place = os.environ.get(TOKEN_VARIABLE), f"${TOKEN_VARIABLE}"
+    else:
+        given, place = _content(file), str(file)
+    if given is None:
+        return None
+    token = given.strip()
+    # A token that is empty by mistake must not open the service to everyone.
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise InputError(
+            f"{place}: expected one token of visible ASCII characters, without blanks; to serve without a "
+            f"token, leave --token-file out and unset {TOKEN_VARIABLE}"
+        )
+    return token
+
+
+def _content(file: Path) -> str:
     try:
-        token = file.read_text(encoding="utf-8").strip()
+        content, mode = file.read_text(encoding="utf-8"), file.stat().st_mode
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: the token cannot be read: {error}") from None
-    if not token or not token.isascii() or any(character.isspace() for character in token):
-        raise InputError(f"{file}: legal is one token of visible ASCII characters, without blanks")
-    return token
+    if os.name == "posix" and mode & _OTHERS_READ:
+        typer.echo(f"note: others can read the token in {file}; expected: chmod 600 {file}", err=True)
+    return content

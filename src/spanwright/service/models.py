@@ -66,7 +66,7 @@ class ServedModel:
                 raise FieldError(("thresholds", name), f"no such type; legal are {', '.join(sorted(known))}")
         if request.corpus is not None and request.corpus not in model.labels.corpora:
             legal = ", ".join(model.labels.corpora) or "none, as the model has one corpus"
-            raise FieldError(("corpus",), f"{request.corpus!r} is no corpus of {self.name!r}; legal: {legal}")
+            raise FieldError(("corpus",), f"no such corpus of {self.name!r}; expected: {legal}")
 
     def kept(self, document: Document, request: TagRequest) -> Document:
         """The document with those entities that are confident enough for a request."""
@@ -132,5 +132,5 @@ def serve_with(
         batch_words=batch_words,
         on_batch=lambda figures: metrics.count_batch(name, figures),
     )
-    metrics.watch_queue(name, lambda: batcher.length)
+    metrics.watch(name, lambda: batcher.length, lambda: batcher.busy_seconds)
     return ServedModel(name, tagger, batcher)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -33,11 +34,16 @@ def serve_command(
         Path | None,
         typer.Option(help=f"File with the token that clients must send; else ${TOKEN_VARIABLE}, if set."),
     ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that answer, with one copy of the weights.")
+    ] = 1,
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads of torch for each batch; all cores unless given.")
+        int | None,
+        typer.Option(min=1, help="Threads of torch of each worker; all cores together unless given."),
     ] = None,
     queue: Annotated[
-        int, typer.Option(min=1, help="Requests that a model takes in at a time; more are refused with 503.")
+        int,
+        typer.Option(min=1, help="Requests that a worker takes in for a model; more are refused with 503."),
     ] = 64,
     batch_words: Annotated[
         int,
@@ -74,34 +80,32 @@ def serve_command(
     running.check_service_installed()
     # Before the models, which take longer: a port that is taken shall be told at once.
     with running.listen(host, port) as listening:
-        import torch
+        from spanwright.service.models import named_paths
+        from spanwright.service.starting import ServeOptions, start
 
-        from spanwright.service.answers import Service
-        from spanwright.service.limits import ServiceLimits
-        from spanwright.service.metrics import Metrics
-        from spanwright.service.models import load_models, named_paths
-
-        if threads is not None:
-            torch.set_num_threads(threads)
-        paths, metrics = named_paths(models), Metrics()
-        loaded = load_models(paths, metrics, requests=queue, batch_words=batch_words, runtime=runtime)
-        if token is None and host not in _LOCAL:
-            typer.echo(f"note: no token is set: whoever reaches {host} may ask (see --token-file)", err=True)
-        place = f"[{host}]" if ":" in host else host
-        address = f"http://{place}:{listening.getsockname()[1]}"
-        service = Service(
-            loaded,
-            metrics,
+        options = ServeOptions(
+            models=named_paths(models),
+            workers=workers,
+            threads=threads,
+            queue=queue,
+            batch_words=batch_words,
+            request_words=request_words,
             timeout=timeout,
             token=token,
-            limits=ServiceLimits(request_words=request_words),
-            hosts=[*(allow_host or ()), *({host} - set(_LOCAL))],
+            hosts=(*(allow_host or ()), *({host} - set(_LOCAL))),
             drain_seconds=drain_seconds,
             stuck_seconds=stuck_seconds,
+            runtime=runtime,
         )
-        running.run(
-            service, listening, lambda: typer.echo(f"serving {', '.join(paths)} at {address}", err=True)
-        )
+        if token is None and host not in _LOCAL:
+            _note(f"no token is set: whoever reaches {host} may ask (see --token-file)")
+        place = f"[{host}]" if ":" in host else host
+        line = f"serving {', '.join(options.models)} at http://{place}:{listening.getsockname()[1]}"
+        start(options, listening, on_ready=partial(typer.echo, line, err=True), tell=_note)
+
+
+def _note(text: str) -> None:
+    typer.echo(f"note: {text}", err=True)
 
 
 def read_token(file: Path | None) -> str | None:
@@ -128,5 +132,5 @@ def _content(file: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: the token cannot be read: {error}") from None
     if os.name == "posix" and mode & _OTHERS_READ:
-        typer.echo(f"note: others can read the token in {file}; expected: chmod 600 {file}", err=True)
+        _note(f"others can read the token in {file}; expected: chmod 600 {file}")
     return content

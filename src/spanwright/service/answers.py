@@ -14,6 +14,7 @@ from spanwright.service.limits import ServiceLimits
 from spanwright.service.messages import FieldError, ModelsAnswer, StatusAnswer, TagRequest
 from spanwright.service.metrics import Metrics
 from spanwright.service.models import ServedModel
+from spanwright.service.worker_figures import WorkerFigures
 from spanwright.text import Document, iter_words
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Service:
     """A batch that runs for longer is stuck."""
     drain_seconds: float = 2.0
     """How long requests are still taken after the service has said that it is about to end."""
+    figures: WorkerFigures | None = None
+    """Of all workers, if this is one of several."""
     draining: bool = False
 
     def model(self, name: str | None) -> ServedModel:
@@ -97,7 +100,7 @@ class Answers:
 
     async def metrics(self) -> Response:
         """Figures for Prometheus."""
-        return response(self._service.metrics.text(), METRICS_TYPE)
+        return response((self._service.figures or self._service.metrics).text(), METRICS_TYPE)
 
     async def tag(self, request: TagRequest) -> Response:
         """Find the entities of texts."""

@@ -121,6 +121,8 @@ async def serve(
         _lengthen_queue(server, listening),
     )
     watching = [asyncio.create_task(watcher) for watcher in watchers]
+    if service.figures is not None:
+        watching.append(asyncio.create_task(service.figures.keep()))
     on_start(server)
     if signals is not None:
         watching.append(asyncio.create_task(_when_started(server, signals, on_ready)))

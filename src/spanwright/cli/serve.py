@@ -16,58 +16,62 @@ TOKEN_VARIABLE = "SPANWRIGHT_TOKEN"
 _OTHERS_READ = stat.S_IRGRP | stat.S_IROTH
 _LOCAL = ("127.0.0.1", "::1", "localhost")
 
+ModelsArgument = Annotated[
+    list[str],
+    typer.Argument(help="Model directories, such as RUN/model or NAME=RUN/model; the first is the default."),
+]
+HostOption = Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 for all of this machine.")]
+PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes a free one.")]
+TokenFileOption = Annotated[
+    Path | None,
+    typer.Option(help=f"File with the token that clients must send; else ${TOKEN_VARIABLE}, if set."),
+]
+WorkersOption = Annotated[
+    int, typer.Option(min=1, help="Processes that answer, with one copy of the weights.")
+]
+ThreadsOption = Annotated[
+    int | None, typer.Option(min=1, help="Threads of torch of each worker; all cores together unless given.")
+]
+QueueOption = Annotated[
+    int, typer.Option(min=1, help="Requests that a worker takes in for a model; more are refused with 503.")
+]
+BatchWordsOption = Annotated[
+    int, typer.Option(min=1, help="Words that are tagged together; longer texts are tagged in steps.")
+]
+RequestWordsOption = Annotated[
+    int, typer.Option(min=1, help="Words of all texts of a request; more are refused with 413.")
+]
+TimeoutOption = Annotated[
+    float, typer.Option(min=0.1, help="Seconds after which a request that is not answered gets 503.")
+]
+AllowHostOption = Annotated[
+    list[str] | None,
+    typer.Option(help="A name by which clients may call the service, beside this machine's; repeatable."),
+]
+DrainSecondsOption = Annotated[
+    float, typer.Option(min=0, help="Seconds after SIGTERM in which /ready says 503 and all is answered.")
+]
+StuckSecondsOption = Annotated[
+    float, typer.Option(min=0.1, help="Seconds after which a batch that still runs makes /ready say 503.")
+]
+RuntimeOption = Annotated[str | None, typer.Option(help="What runs the network: torch, onnx or onnx-int8.")]
+
 
 def serve_command(
-    models: Annotated[
-        list[str],
-        typer.Argument(
-            help="Model directories, such as RUN/model or NAME=RUN/model; the first is the default."
-        ),
-    ],
-    host: Annotated[
-        str, typer.Option(help="Address to listen at; 0.0.0.0 for all of this machine.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes a free one.")
-    ] = 8000,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(help=f"File with the token that clients must send; else ${TOKEN_VARIABLE}, if set."),
-    ] = None,
-    workers: Annotated[
-        int, typer.Option(min=1, help="Processes that answer, with one copy of the weights.")
-    ] = 1,
-    threads: Annotated[
-        int | None,
-        typer.Option(min=1, help="Threads of torch of each worker; all cores together unless given."),
-    ] = None,
-    queue: Annotated[
-        int,
-        typer.Option(min=1, help="Requests that a worker takes in for a model; more are refused with 503."),
-    ] = 64,
-    batch_words: Annotated[
-        int,
-        typer.Option(min=1, help="Words that are tagged together; longer texts are tagged in steps."),
-    ] = 4000,
-    request_words: Annotated[
-        int, typer.Option(min=1, help="Words of all texts of a request; more are refused with 413.")
-    ] = 200_000,
-    timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds after which a request that is not answered gets 503.")
-    ] = 30.0,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(help="A name by which clients may call the service, beside this machine's; repeatable."),
-    ] = None,
-    drain_seconds: Annotated[
-        float, typer.Option(min=0, help="Seconds after SIGTERM in which /ready says 503 and all is answered.")
-    ] = 2.0,
-    stuck_seconds: Annotated[
-        float, typer.Option(min=0.1, help="Seconds after which a batch that still runs makes /ready say 503.")
-    ] = 30.0,
-    runtime: Annotated[
-        str | None, typer.Option(help="What runs the network: torch, onnx or onnx-int8.")
-    ] = None,
+    models: ModelsArgument,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8000,
+    token_file: TokenFileOption = None,
+    workers: WorkersOption = 1,
+    threads: ThreadsOption = None,
+    queue: QueueOption = 64,
+    batch_words: BatchWordsOption = 4000,
+    request_words: RequestWordsOption = 200_000,
+    timeout: TimeoutOption = 30.0,
+    allow_host: AllowHostOption = None,
+    drain_seconds: DrainSecondsOption = 2.0,
+    stuck_seconds: StuckSecondsOption = 30.0,
+    runtime: RuntimeOption = None,
 ) -> None:
     """Serve models over HTTP: POST /tag with {"text": "..."}, or open the address in a browser.
 

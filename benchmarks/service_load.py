@@ -42,9 +42,16 @@ _KINDS = {
     "columns": (8, 1),
     "wrong": (5, 0),
     "leaves": (5, 1),
+    "dense": (0.1, 0),
+    "huge": (0.2, 0),
 }
-"""Kinds of requests: how many of a hundred there are, and of how many documents each is."""
-_MEMORY = re.compile(rb"^process_resident_memory_bytes (\S+)", re.MULTILINE)
+"""Kinds of requests: how many of a hundred there are, and of how many documents each is. The last two have a
+megabyte: as many words as that can hold, which are refused unless --request-words allows them, and as many
+documents, whose client gives up."""
+_MEGABYTE = 2**20 - 100
+_PATIENCE = {"leaves": 0.02, "huge": 5.0}
+"""Seconds after which clients of these kinds leave."""
+_MEMORY = re.compile(rb"^process_resident_memory_bytes(?:\{[^}]*\})? (\S+)", re.MULTILINE)
 
 
 def main() -> None:
@@ -58,6 +65,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10, help="length of the run of mixed requests")
     parser.add_argument("--share", type=float, default=0.7, help="its rate, as a share of what is possible")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--workers", type=int, default=1, help="of the service, with their share of threads")
     parser.add_argument("--option", action="append", default=[], help="of `spanwright serve`, as --queue=8")
     parser.add_argument("--json", type=Path, help="write the result here")
     arguments = parser.parse_args()
@@ -65,7 +73,9 @@ def main() -> None:
     documents = read(arguments.corpus).documents
     tagger = load(arguments.model)
     started = {"command": command(), "machine": machine(), "threads": arguments.threads}
-    options = [f"--threads={arguments.threads}", *arguments.option]
+    started |= {"workers": arguments.workers}
+    threads = max(1, arguments.threads // arguments.workers)
+    options = [f"--threads={threads}", f"--workers={arguments.workers}", *arguments.option]
     with service(arguments.model, options) as port:
         speed = turns(tagger, documents, port, arguments)
         documents_per_request = sum(weight * size for weight, size in _KINDS.values()) / 100
@@ -136,7 +146,7 @@ def bare_speed(tagger: Tagger, documents: Sequence[Document], size: int, seconds
 def body(request: dict[str, Any]) -> bytes:
     """A request to tag, as it goes over the wire."""
     content = json.dumps(request).encode()
-    lines = ("POST /tag HTTP/1.1", "Host: service", "Content-Type: application/json")
+    lines = ("POST /tag HTTP/1.1", "Host: localhost", "Content-Type: application/json")
     return "\r\n".join((*lines, f"Content-Length: {len(content)}", "", "")).encode() + content
 
 
@@ -232,17 +242,29 @@ def drawn(documents: Sequence[Document], generator: random.Random) -> tuple[str,
             return kind, {"text": texts[0], "format": "conll"}
         case "wrong":
             return kind, {"txt": "no such field"}
+        case "dense":
+            return kind, {"text": "a " * (_MEGABYTE // 2)}
+        case "huge":
+            return kind, {"text": _repeated(documents)}
     return kind, {"text": " ".join(texts)}
+
+
+def _repeated(documents: Sequence[Document]) -> str:
+    """The texts of documents, again and again, up to a megabyte of a body."""
+    once = " ".join(document.text for document in documents)
+    whole = json.dumps(f"{once} " * (_MEGABYTE // len(once) + 1))[1:]
+    return str(json.loads(f'"{whole[:_MEGABYTE].rpartition(" ")[0]}"'))
 
 
 async def one(port: int, kind: str, request: bytes, mixture: Mixture) -> None:
     """Ask once, on a connection of its own."""
     client, started = Client(port), time.perf_counter()
     try:
-        async with asyncio.timeout(0.02 if kind == "leaves" else 120):
+        async with asyncio.timeout(_PATIENCE.get(kind, 120)):
             status, _ = await client.ask(request)
         mixture.statuses[f"{kind} {status}"] += 1
-        mixture.seconds.append(time.perf_counter() - started)
+        if kind not in ("dense", "huge"):
+            mixture.seconds.append(time.perf_counter() - started)
     except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
         mixture.statuses[f"{kind} {type(error).__name__}"] += 1
     finally:
@@ -254,11 +276,11 @@ async def watch(port: int, mixture: Mixture) -> None:
     await asyncio.sleep(5)
     while True:
         client, started = Client(port), time.perf_counter()
-        await client.ask(b"GET /health HTTP/1.1\r\nHost: service\r\n\r\n")
+        await client.ask(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         mixture.health.append(time.perf_counter() - started)
-        _, figures = await client.ask(b"GET /metrics HTTP/1.1\r\nHost: service\r\n\r\n")
-        found = _MEMORY.search(figures)
-        mixture.megabytes.append(round(float(found[1]) / 2**20, 1) if found else 0.0)
+        _, figures = await client.ask(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        # The sum of all workers, which count the weights that they share each.
+        mixture.megabytes.append(round(sum(map(float, _MEMORY.findall(figures))) / 2**20, 1))
         client.close()
         await asyncio.sleep(0.5)
 

@@ -183,7 +183,7 @@ def test_the_words_are_those_of_the_decoders_for_each_span_alone() -> None:
     network, writer = model.network, model.network.writer
     assert writer is not None
     prepared = prepare(DOCUMENTS[0], model.pieces, model.plan)
-    windows = windows_of(prepared, 0, model.plan, model.pieces.special_count)
+    windows = list(windows_of(prepared, 0, model.plan, model.pieces.special_count))
     batch = as_taken(collate(windows[:1], [prepared], model.pieces, width_limit=4))
     span = Spans(*(torch.tensor([number]) for number in (0, first.span.first, first.span.last)))
     evidence = network.evidence(network.encoder(batch), span)

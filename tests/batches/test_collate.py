@@ -227,7 +227,7 @@ def test_all_windows_together_hold_every_span_of_a_document_once(case: Case) -> 
     plan = WindowPlan("document", 20, 1, width_limit)
     for item in prepared:
         again = prepare(item.document, encoder, plan)
-        windows = windows_of(again, 0, plan, encoder.special_count)
+        windows = list(windows_of(again, 0, plan, encoder.special_count))
         if windows:
             batch = collate(windows, [again], encoder, width_limit=width_limit)
             total = len(again.words)
@@ -243,7 +243,7 @@ def test_without_golds_a_batch_has_none() -> None:
     encoder = ENCODERS[0]
     plan = WindowPlan("document", 20, 1, 2)
     prepared = [prepare(Document("d", "a b c"), encoder, plan)]
-    windows = windows_of(prepared[0], 0, plan, encoder.special_count)
+    windows = list(windows_of(prepared[0], 0, plan, encoder.special_count))
     batch = collate(windows, prepared, encoder, width_limit=2)
     assert len(batch.golds.span) == len(batch.golds.type) == 0
     assert batch.spans.widths.tolist() == [1, 2, 1, 2, 1]
@@ -296,7 +296,7 @@ def long_case() -> Case:
     encoder = ENCODERS[0]
     plan = WindowPlan("document", 100, 1, 4)
     prepared = [prepare(Document("d", "a b c d " * 10), encoder, plan)]
-    windows = windows_of(prepared[0], 0, plan, encoder.special_count)
+    windows = list(windows_of(prepared[0], 0, plan, encoder.special_count))
     return windows, prepared, [np.asarray([[1, 2, 0, 1]])], encoder, 4
 
 

@@ -26,7 +26,7 @@ def plan(
 
 
 def windows(document: Document, chosen: WindowPlan) -> list[tuple[int, int]]:
-    found = windows_of(prepare(document, ENCODER, chosen), 0, chosen, ENCODER.special_count)
+    found = list(windows_of(prepare(document, ENCODER, chosen), 0, chosen, ENCODER.special_count))
     return [(window.first, window.end) for window in found]
 
 

@@ -122,7 +122,7 @@ def adapted(backbone: nn.Module) -> set[str]:
 def losses(model: artifact.TrainedModel) -> dict[str, Tensor]:
     """The loss terms of a document: they depend on every part of a model."""
     document = prepare(DEV[0], model.pieces, model.plan)
-    windows = windows_of(document, 0, model.plan, model.pieces.special_count)
+    windows = list(windows_of(document, 0, model.plan, model.pieces.special_count))
     golds, limit = [gold_words(document, model.labels).rows], model.plan.width_limit
     batch = as_taken(collate(windows, [document], model.pieces, width_limit=limit, golds=golds))
     return model.network.losses(batch, model.network.terms)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanwright.parts.decoding import decode
+from spanwright.parts import decoding
+from spanwright.parts.decoding import decode, decode_in_runs
 from spanwright.settings.settings import Decoding
 
 Span = tuple[int, int, int, float]
@@ -40,12 +41,16 @@ def greedy(given_spans: list[Span], rule: Decoding) -> list[Span]:
     return sorted(kept, key=lambda span: span[:3])
 
 
+def columns(given_spans: list[Span]) -> list[np.ndarray]:
+    """First words, last words, types and confidences."""
+    kinds = (np.int64, np.int64, np.int64, np.float64)
+    return [
+        np.asarray([span[column] for span in given_spans], dtype=kind) for column, kind in enumerate(kinds)
+    ]
+
+
 def decoded(given_spans: list[Span], rule: Decoding) -> list[Span]:
-    first, last, type_, confidence = (
-        np.asarray([span[column] for span in given_spans], dtype=kind)
-        for column, kind in enumerate((np.int64, np.int64, np.int64, np.float64))
-    )
-    return [given_spans[position] for position in decode(first, last, type_, confidence, rule)]
+    return [given_spans[position] for position in decode(*columns(given_spans), rule)]
 
 
 @settings(max_examples=400)
@@ -93,3 +98,25 @@ def test_a_long_chain_of_overlapping_spans_with_one_confidence_is_decoded_in_sec
     kept = decode(first, first + 3, np.zeros_like(first), np.ones(len(first)), rule)
     assert kept.tolist() == list(range(0, 100_000, 4))
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("rule", RULES)
+@given(given_spans=spans, size=st.integers(1, 6))
+def test_decoding_in_runs_equals_decoding_at_once(rule: Decoding, given_spans: list[Span], size: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decoding, "_RUN", size)
+        patch.setattr(decoding, "_LOOKED_AT", 2)
+        runs = list(decode_in_runs(*columns(given_spans), rule))
+    assert [given_spans[position] for run in runs for position in run] == greedy(given_spans, rule)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_runs_are_short_where_there_is_a_place_to_cut(
+    rule: Decoding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoding, "_RUN", 10)
+    # Pairs that overlap each other and no other pair.
+    first = np.arange(200) * 2
+    last = first + np.tile([2, 1], 100)
+    runs = list(decode_in_runs(first, last, np.zeros(200, dtype=np.int64), np.ones(200), rule))
+    assert len(runs) == 20

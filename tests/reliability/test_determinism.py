@@ -83,7 +83,7 @@ def test_the_run_folder_holds_settings_versions_and_corpus_digests(result: RunRe
 def scores_of(model: artifact.TrainedModel, document: Document) -> torch.Tensor:
     """The scores of all candidate spans of a document."""
     prepared = prepare(document, model.pieces, model.plan)
-    windows = windows_of(prepared, 0, model.plan, model.pieces.special_count)
+    windows = list(windows_of(prepared, 0, model.plan, model.pieces.special_count))
     batch = as_taken(collate(windows, [prepared], model.pieces, width_limit=model.plan.width_limit))
     network = model.network
     with torch.inference_mode():

@@ -38,3 +38,20 @@ def test_offsets_hold_the_words_that_the_network_saw(told: dict[str, Any]) -> No
 
 def test_offsets_are_exact_to_the_last_character(told: dict[str, Any]) -> None:
     assert told["last_end"] == told["characters"]
+
+
+@pytest.mark.parametrize(
+    ("words", "megabytes"),
+    [
+        (100_000, 60),
+        pytest.param(2**19, 300, marks=pytest.mark.slow),
+        pytest.param(10**6, 200, marks=pytest.mark.slow),
+    ],
+)
+def test_a_text_of_the_shortest_words_is_tagged_in_bounded_memory(words: int, megabytes: int) -> None:
+    script = Path(__file__).with_name("dense_document.py")
+    command = [sys.executable, str(script), str(words)]
+    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert told["growth_megabytes"] < megabytes
+    assert told["entities"] == -(-words // 3)
+    assert told["exact"] and told["last_end"] == told["characters"]

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,9 +64,8 @@ def served(
     *,
     queue: int = 64,
     batch_words: int = 2000,
-    timeout: float = PATIENCE,
-    token: str | None = None,
     limits: ServiceLimits | None = None,
+    **settings: Any,
 ) -> Iterator[Served]:
     """Serve taggers by name, in a thread of this process."""
     metrics = Metrics()
@@ -74,11 +73,13 @@ def served(
         serve_with(name, tagger, metrics, requests=queue, batch_words=batch_words)
         for name, tagger in taggers.items()
     ]
-    service = Service(models, metrics, timeout=timeout, token=token, limits=limits or ServiceLimits())
+    service = Service(models, metrics, limits=limits or ServiceLimits(), **{"timeout": PATIENCE, **settings})
     listening = running.listen("127.0.0.1", 0)
     port = listening.getsockname()[1]
     servers: list[Any] = []
-    thread = threading.Thread(target=lambda: asyncio.run(running.serve(service, listening, servers.append)))
+    thread = threading.Thread(
+        target=lambda: asyncio.run(running.serve(service, listening, on_start=servers.append))
+    )
     thread.start()
     try:
         wait_until(lambda: bool(servers) and servers[0].started)
@@ -123,6 +124,8 @@ class GatedTagger:
     inner: Tagger
     gate: threading.Event = field(default_factory=threading.Event)
     calls: list[list[str]] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
+    """The text of each step of long ones."""
 
     @property
     def model(self) -> Any:
@@ -136,6 +139,20 @@ class GatedTagger:
         if "poison" in self.calls[-1]:
             raise RuntimeError("poisoned")
         return self.inner.tag(source)
+
+    def tag_in_steps(self, documents: list[Document]) -> Generator[None, None, list[Document]]:
+        [document] = documents
+        steps = self.inner.tag_in_steps(documents)
+        while True:
+            self.steps.append(document.text)
+            assert self.gate.wait(PATIENCE)
+            if document.text.startswith("poison"):
+                raise RuntimeError("poisoned")
+            try:
+                next(steps)
+            except StopIteration as end:
+                return list(end.value)
+            yield
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:

@@ -144,8 +144,8 @@ def test_a_batch_that_can_be_filled_waits_for_nobody(tagger: Tagger, monkeypatch
     assert [figures.documents for figures in in_room(tagger, story, batch_words=6).figures] == [2] * 5
 
 
-def test_a_batch_has_as_many_documents_as_fit_and_at_least_one(tagger: Tagger) -> None:
-    given = texts(50)
+def test_a_batch_has_as_many_documents_as_fit(tagger: Tagger) -> None:
+    given = texts(50, longest=15)
 
     async def story(room: Room) -> None:
         room.open()
@@ -154,7 +154,7 @@ def test_a_batch_has_as_many_documents_as_fit_and_at_least_one(tagger: Tagger) -
     room = in_room(tagger, story, batch_words=25)
     sizes = [sum(len(split(text)) for text in call) for call in room.gated.calls]
     assert [text for call in room.gated.calls for text in call] == given
-    assert all(size <= 25 or len(call) == 1 for size, call in zip(sizes, room.gated.calls, strict=True))
+    assert all(size <= 25 for size in sizes)
     for size, following in zip(sizes, room.gated.calls[1:], strict=False):
         assert size + len(split(following[0])) > 25
     assert [figures.words for figures in room.figures] == sizes
@@ -326,5 +326,97 @@ def test_the_time_to_try_again_grows_with_what_is_inside(tagger: Tagger) -> None
             task.cancel()
         await asyncio.wait(inside[4:])
         assert room.batcher.retry_seconds == 10
+
+    in_room(tagger, story)
+
+
+LONG = "p53 in cells " * 100
+
+
+def test_a_long_text_has_the_entities_of_the_tagger_alone(tagger: Tagger) -> None:
+    async def story(room: Room) -> None:
+        room.open()
+        answers = await asyncio.gather(room.ask("p53", LONG, "cells"), room.ask("beta cells"))
+        for answer, given in zip(answers, (("p53", LONG, "cells"), ("beta cells",)), strict=True):
+            assert [entities(each) for each in answer] == [entities(tagger.tag(text)) for text in given]
+            assert all(each.words is None for each in answer)
+
+    room = in_room(tagger, story, batch_words=20)
+    assert (1, 1, 300) in [(each.requests, each.documents, each.words) for each in room.figures]
+    assert len(room.gated.steps) > 2
+
+
+def test_short_requests_go_between_the_steps_of_a_long_text(tagger: Tagger) -> None:
+    finished: list[str] = []
+
+    async def story(room: Room) -> None:
+        long = room.ask(LONG)
+        long.add_done_callback(lambda task: finished.append("long"))
+        while not room.gated.steps:
+            await asyncio.sleep(0.01)
+        short = room.ask("p53")
+        short.add_done_callback(lambda task: finished.append("short"))
+        await asyncio.sleep(0)
+        room.open()
+        await asyncio.gather(long, short)
+
+    in_room(tagger, story, batch_words=20)
+    assert finished == ["short", "long"]
+
+
+def test_a_long_text_whose_client_leaves_is_tagged_no_further(tagger: Tagger) -> None:
+    async def story(room: Room) -> None:
+        long = room.ask(LONG)
+        while not room.gated.steps:
+            await asyncio.sleep(0.01)
+        long.cancel()
+        await asyncio.wait([long])
+        room.open()
+        assert await room.ask("p53")
+        while room.batcher._begun:
+            await asyncio.sleep(0.01)
+
+    assert len(in_room(tagger, story, batch_words=20).gated.steps) == 1
+
+
+def test_a_long_text_that_fails_fails_its_own_request_only(tagger: Tagger) -> None:
+    async def story(room: Room) -> None:
+        bad, good = room.ask("poison " * 100), room.ask(LONG)
+        room.open()
+        with pytest.raises(RuntimeError, match="poisoned"):
+            await bad
+        assert len(await good) == 1
+        assert await room.ask("later")
+
+    in_room(tagger, story, batch_words=20)
+
+
+def test_few_long_texts_are_begun_together(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwright.service.batching._LONG_TOGETHER", 2)
+    most: list[int] = []
+
+    async def story(room: Room) -> None:
+        asked = [room.ask(f"{number} {LONG}") for number in range(5)]
+        await asyncio.sleep(0.05)
+        room.open()
+        while not all(each.done() for each in asked):
+            most.append(len(room.batcher._begun))
+            await asyncio.sleep(0)
+        await asyncio.gather(*asked)
+
+    room = in_room(tagger, story, batch_words=20)
+    assert max(most) == 2
+    assert {text.split()[0] for text in room.gated.steps} == set("01234")
+
+
+def test_the_age_of_a_batch_is_told_while_it_runs(tagger: Tagger) -> None:
+    async def story(room: Room) -> None:
+        assert room.batcher.busy_seconds == 0
+        asked = room.ask("p53")
+        await room.is_busy()
+        await asyncio.sleep(0.05)
+        assert room.batcher.busy_seconds >= 0.05
+        room.open()
+        await asked
 
     in_room(tagger, story)

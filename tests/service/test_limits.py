@@ -8,8 +8,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,8 +24,9 @@ from service.serving import (
     tag_request,
     wait_until,
 )
+from spanwright.errors import SpanwrightError
 from spanwright.predicting.tagger import Tagger
-from spanwright.service import running
+from spanwright.service import connections, running
 from spanwright.service.connections import IdleConnections
 from spanwright.service.limits import Guard, ServiceLimits
 
@@ -156,6 +155,40 @@ def test_a_request_that_takes_too_long_is_refused_and_leaves(gated: GatedTagger)
         assert inside(started) == 0
 
 
+def test_both_ways_to_tell_the_length_of_a_body_are_refused(service: Served) -> None:
+    content = b'{"text": "p53"}'
+    both = head(service.port, length=len(content)).replace(
+        b"\r\n\r\n", b"\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    with connection(service.port) as opened:
+        opened.sendall(both + chunked(content) + b"0\r\n\r\n")
+        status, headers, body = answer_of(opened)
+    assert (status, headers["connection"]) == (400, "close")
+    assert b"Transfer-Encoding or Content-Length" in body
+
+
+def test_more_words_than_a_request_may_have_are_refused_with_both_numbers(tagger: Tagger) -> None:
+    with served({"plain": tagger}, limits=ServiceLimits(request_words=10)) as started:
+        assert started.tag(texts=["p53 in cells", "1 2 3 4 5 6 7"]).status_code == 200
+        answer = started.tag(texts=["p53 in cells", "1 2 3 4 5 6 7 8"])
+        assert answer.status_code == 413
+        assert "has 11 words, and at most 10 are allowed" in answer.json()["detail"]
+        assert "--request-words 11" in answer.json()["detail"]
+
+
+def test_a_batch_that_is_stuck_is_told(gated: GatedTagger) -> None:
+    with served({"gated": gated}, stuck_seconds=0.2) as started, ThreadPoolExecutor(1) as pool:
+        assert started.client.get("/ready").status_code == 200
+        held = pool.submit(started.tag, text="p53")
+        wait_until(lambda: started.client.get("/ready").status_code == 503)
+        assert started.client.get("/ready").json() == {"status": "stuck: gated"}
+        assert started.metric('spanwright_batch_running_seconds{model="gated"}') > 0.2
+        gated.gate.set()
+        assert held.result().status_code == 200
+        wait_until(lambda: started.client.get("/ready").status_code == 200)
+        assert started.metric('spanwright_batch_running_seconds{model="gated"}') == 0
+
+
 def test_health_is_quick_while_a_model_is_busy(gated: GatedTagger) -> None:
     with served({"gated": gated}) as started, ThreadPoolExecutor(1) as pool:
         held = pool.submit(started.tag, text="p53")
@@ -229,48 +262,44 @@ def test_a_connection_without_a_request_is_closed(tagger: Tagger, monkeypatch: p
         assert opened.recv(1) == b""
 
 
-@dataclass(eq=False)
-class StandIn:
-    """A connection of uvicorn, as far as its idleness goes."""
+class Transport:
+    """A connection, as far as its idleness goes."""
 
-    cycle: Any = None
-    closing: bool = False
-    aborted: bool = False
-    transport: Any = field(init=False)
+    def __init__(self, port: int) -> None:
+        self.client = ("127.0.0.1", port)
+        self.aborted = False
 
-    def __post_init__(self) -> None:
-        self.transport = SimpleNamespace(abort=self.abort, is_closing=lambda: self.closing)
+    def get_extra_info(self, name: str) -> tuple[str, int]:
+        return self.client
 
     def abort(self) -> None:
         self.aborted = True
 
 
-def request(*, complete: bool) -> SimpleNamespace:
-    return SimpleNamespace(response_complete=complete)
-
-
 def test_only_connections_that_stay_idle_are_closed() -> None:
-    fresh, waiting, between, busy = (
-        StandIn(),
-        StandIn(),
-        StandIn(request(complete=True)),
-        StandIn(request(complete=False)),
-    )
-    stuck = StandIn(request(complete=False), closing=True)
-    connections = {waiting, between, busy, stuck}
-    idle = IdleConnections(connections, seconds=10)
-    idle.look(0)
-    connections.add(fresh)
-    idle.look(5)
-    between.cycle = request(complete=True)  # has asked and been answered between two looks
-    idle.look(11)
-    assert [each.aborted for each in (waiting, stuck)] == [True, True]
-    assert [each.aborted for each in (fresh, between, busy)] == [False, False, False]
-    connections -= {waiting, stuck}
-    idle.look(16)
-    assert fresh.aborted and not between.aborted
-    idle.look(22)
-    assert between.aborted and not busy.aborted
+    _, asking, left = transports = [Transport(port) for port in range(3)]
+    idle: Any = IdleConnections(seconds=10)
+    for transport in transports:
+        idle.opened(transport)
+    idle.closed(left)
+
+    async def request(scope: Any, receive: Any, send: Any) -> None:
+        idle.look(time.monotonic() + 11)  # while it is being answered
+
+    asyncio.run(idle.watched(request)({"client": asking.client}, None, None))
+    assert [each.aborted for each in transports] == [True, False, False]
+    idle.look(time.monotonic() + 9)
+    assert not asking.aborted
+    idle.look(time.monotonic() + 11)
+    assert asking.aborted and not left.aborted
+
+
+def test_an_inner_name_of_the_server_that_is_gone_is_told_at_the_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "_PROTOCOL", ("uvicorn.protocols.http.h11_impl", "Gone"))
+    with pytest.raises(SpanwrightError, match=r"uvicorn 0\.\S+ has no uvicorn\.\S+\.Gone, .* pip install"):
+        running.check_service_installed()
 
 
 def test_no_part_of_an_answer_waits_for_the_client_to_confirm_the_one_before() -> None:

@@ -1,4 +1,4 @@
-"""Promises 13 and 16 on a service that is a process of its own: overload, signals, and its memory."""
+"""Promises 13, 16, 26 and 37 on a service that is a process of its own: load, long texts, signals, memory."""
 
 from __future__ import annotations
 
@@ -111,11 +111,67 @@ def _wait_until_inside(port: int) -> None:
             assert time.monotonic() < deadline
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_service_says_that_it_is_about_to_end_before_it_closes_its_door(
+    model: Path, number: signal.Signals
+) -> None:
+    with process(model, "--threads", 1, "--drain-seconds", 3) as (started, port):
+        signalled = time.monotonic()
+        started.send_signal(number)
+        base = f"http://127.0.0.1:{port}"
+        while (answer := httpx.get(f"{base}/ready", timeout=PATIENCE)).status_code == 200:
+            assert time.monotonic() - signalled < 3
+        assert (answer.status_code, answer.json()) == (503, {"status": "draining"})
+        # Whoever has not seen it yet is still answered.
+        assert httpx.post(f"{base}/tag", json={"text": "p53"}, timeout=PATIENCE).status_code == 200
+        assert started.wait(PATIENCE) == 0
+        assert 3 <= time.monotonic() - signalled < 13
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port))
+
+
+async def small_requests(port: int, is_over: Callable[[], bool]) -> list[float]:
+    """Seconds of small requests that come one after another, until something is over."""
+    seconds: list[float] = []
+    while not is_over():
+        asked = await ask(port, tag_request(port, text="p53 and the beta cells of mice"))
+        assert asked.status == 200
+        seconds.append(asked.seconds)
+        await asyncio.sleep(0.05)
+    return seconds
+
+
+@pytest.mark.slow
+def test_a_text_of_a_megabyte_holds_up_nobody_and_is_given_up_when_its_client_leaves(model: Path) -> None:
+    # A wide encoder would take minutes for such a text; even a tiny one takes long enough to see.
+    text = "a " * (2**19 - 10)
+    limits = ("--request-words", 10**6, "--timeout", 300)
+    with process(model, "--threads", 1, *limits) as (started, port):
+        before = resident_megabytes(started.pid)
+        deadline = time.monotonic() + 8
+        with connection(port) as opened:
+            opened.sendall(tag_request(port, text=text))
+            seconds = asyncio.run(small_requests(port, lambda: time.monotonic() > deadline))
+            growth = resident_megabytes(started.pid) - before
+        left = time.monotonic()
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
+            while "spanwright_queue_requests" not in (told := client.get("/metrics").text) or _busy(told):
+                assert time.monotonic() - left < 2
+        assert statistics.quantiles(seconds, n=20, method="inclusive")[-1] < 2
+        assert growth < 300
+
+
+def _busy(figures: str) -> bool:
+    """Whether a request is inside, or a batch runs."""
+    names = ("spanwright_queue_requests{", "spanwright_batch_running_seconds{")
+    return any(float(line.split()[-1]) > 0 for line in figures.splitlines() if line.startswith(names))
+
+
 @pytest.mark.slow
 def test_what_cannot_be_answered_in_ten_seconds_is_refused(model: Path) -> None:
     # A text that takes longer than that, and clients that hold the door: a half sent body, an unread answer.
     with (
-        process(model, "--threads", 1, "--timeout", 300) as (started, port),
+        process(model, "--threads", 1, "--timeout", 300, "--request-words", 10**6) as (started, port),
         connection(port) as waiting,
         connection(port) as sending,
         connection(port) as idle,

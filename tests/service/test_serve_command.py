@@ -59,8 +59,30 @@ def test_a_token_comes_from_a_file_or_the_environment(
     monkeypatch.setenv(TOKEN_VARIABLE, "from-environment")
     assert read_token(file) == "from-file"
     assert read_token(None) == "from-environment"
-    monkeypatch.setenv(TOKEN_VARIABLE, "")
+    monkeypatch.delenv(TOKEN_VARIABLE)
     assert read_token(None) is None
+
+
+@pytest.mark.parametrize("token", ["", " ", "\n", "two words", "bell\a"])
+def test_a_token_that_is_set_but_empty_does_not_open_the_service(
+    token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TOKEN_VARIABLE, token)
+    outcome = run("serve", tmp_path, "--port", 0)
+    assert outcome.code == 2
+    assert "\n" not in outcome.error
+    assert f"${TOKEN_VARIABLE}: expected one token" in outcome.error
+
+
+@pytest.mark.parametrize(("mode", "told"), [(0o600, False), (0o640, True), (0o604, True)])
+def test_a_token_file_that_others_can_read_is_told(
+    mode: int, told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "token"
+    file.write_text("s3cret")
+    file.chmod(mode)
+    assert read_token(file) == "s3cret"
+    assert ("others can read the token" in capsys.readouterr().err) == told
 
 
 @pytest.mark.parametrize("content", [b"", b" \n", b"two words", "schlüssel".encode(), b"\xff"])

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from spanwright.batches.pieces import Integers, PieceEncoder
+from spanwright.batches.steps import Steps, finished
 from spanwright.batches.windows import Window, cut_windows, fit_counts
 from spanwright.labels import LabelSpace
 from spanwright.settings.windows import Context
-from spanwright.text import Document, Entity, sentences, words
+from spanwright.text import Document, Entity, iter_words, sentences
 
 Probabilities = npt.NDArray[np.float64]
+
+_STEP_WORDS = 10_000
+_NO_WORDS = tuple(np.zeros(shape, dtype=np.int64) for shape in ((0, 2), 0, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +56,25 @@ def prepare(
     document: Document, encoder: PieceEncoder, plan: WindowPlan, *, corpus: int = 0
 ) -> PreparedDocument:
     """Split a document into words and pieces."""
-    ranges = words(document)
-    ids, counts = encoder.encode(document.text, ranges)
+    return finished(prepare_in_steps(document, encoder, plan, corpus=corpus))
+
+
+def prepare_in_steps(
+    document: Document, encoder: PieceEncoder, plan: WindowPlan, *, corpus: int = 0
+) -> Steps[PreparedDocument]:
+    """The same in steps: words that are no arrays yet are large, so a long text has few at a time."""
+    parts: list[tuple[Integers, Integers, Integers]] = []
+    following = iter_words(document)
+    while ranges := list(islice(following, _STEP_WORDS)):
+        parts.append((np.asarray(ranges, dtype=np.int64), *encoder.encode(document.text, ranges)))
+        yield
+    words, ids, counts = (np.concatenate(column) for column in zip(_NO_WORDS, *parts, strict=True))
     fitted = fit_counts(counts, plan.width_limit, plan.pieces - encoder.special_count)
     shortened = int((fitted < counts).sum())
     if shortened:
         ids = _keep_ends(ids, counts, fitted)
     starts = np.concatenate([[0], np.cumsum(fitted)])
-    return PreparedDocument(
-        document, np.asarray(ranges, dtype=np.int64).reshape(-1, 2), ids, starts, shortened, corpus
-    )
+    return PreparedDocument(document, words, ids, starts, shortened, corpus)
 
 
 def _keep_ends(ids: Integers, counts: Integers, fitted: Integers) -> Integers:
@@ -74,16 +87,16 @@ def _keep_ends(ids: Integers, counts: Integers, fitted: Integers) -> Integers:
     return ids[(position < head) | (from_end <= tail)]
 
 
-def windows_of(prepared: PreparedDocument, index: int, plan: WindowPlan, special_count: int) -> list[Window]:
+def windows_of(
+    prepared: PreparedDocument, index: int, plan: WindowPlan, special_count: int
+) -> Iterator[Window]:
     """The windows of a prepared document, which is number `index` of its list."""
-    return list(
-        cut_windows(
-            index,
-            np.diff(prepared.piece_starts),
-            _segments(prepared, plan.context),
-            capacity=plan.pieces - special_count,
-            overlap=max(plan.overlap, plan.width_limit),
-        )
+    return cut_windows(
+        index,
+        np.diff(prepared.piece_starts),
+        _segments(prepared, plan.context),
+        capacity=plan.pieces - special_count,
+        overlap=max(plan.overlap, plan.width_limit),
     )
 
 
@@ -99,15 +112,15 @@ def window_lengths(
     return np.asarray(lengths, dtype=np.int64)
 
 
-def _segments(prepared: PreparedDocument, context: Context) -> list[tuple[int, int]]:
+def _segments(prepared: PreparedDocument, context: Context) -> Iterator[tuple[int, int]]:
     """Word ranges that no window leaves."""
     total = len(prepared.words)
     if context == "document" or total == 0:
-        return [(0, total)]
+        return iter([(0, total)])
     # A word belongs to the last sentence that begins at or before it, so none is lost between sentences.
     borders = np.searchsorted(prepared.words[:, 0], [start for start, _ in sentences(prepared.document)])
-    cuts = sorted({0, *borders.tolist(), total})
-    return list(pairwise(cuts))
+    cuts: list[int] = np.unique(np.concatenate([[0], borders, [total]])).tolist()
+    return pairwise(cuts)
 
 
 @dataclass(frozen=True, slots=True)

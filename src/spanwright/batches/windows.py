@@ -8,7 +8,7 @@ So a window owns the spans whose `i + j` lies between the sums it shares with it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,7 +69,7 @@ def _words_of_long_runs(counts: Integers, width: int, limit: int) -> npt.NDArray
 
 
 def cut_windows(
-    document: int, counts: Integers, segments: list[tuple[int, int]], *, capacity: int, overlap: int
+    document: int, counts: Integers, segments: Iterable[tuple[int, int]], *, capacity: int, overlap: int
 ) -> Iterator[Window]:
     """The windows of a document.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,42 +13,65 @@ import typer
 from spanwright.errors import InputError
 
 TOKEN_VARIABLE = "SPANWRIGHT_TOKEN"
+_OTHERS_READ = stat.S_IRGRP | stat.S_IROTH
 _LOCAL = ("127.0.0.1", "::1", "localhost")
+
+ModelsArgument = Annotated[
+    list[str],
+    typer.Argument(help="Model directories, such as RUN/model or NAME=RUN/model; the first is the default."),
+]
+HostOption = Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 for all of this machine.")]
+PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes a free one.")]
+TokenFileOption = Annotated[
+    Path | None,
+    typer.Option(help=f"File with the token that clients must send; else ${TOKEN_VARIABLE}, if set."),
+]
+WorkersOption = Annotated[
+    int, typer.Option(min=1, help="Processes that answer, with one copy of the weights.")
+]
+ThreadsOption = Annotated[
+    int | None, typer.Option(min=1, help="Threads of torch of each worker; all cores together unless given.")
+]
+QueueOption = Annotated[
+    int, typer.Option(min=1, help="Requests that a worker takes in for a model; more are refused with 503.")
+]
+BatchWordsOption = Annotated[
+    int, typer.Option(min=1, help="Words that are tagged together; longer texts are tagged in steps.")
+]
+RequestWordsOption = Annotated[
+    int, typer.Option(min=1, help="Words of all texts of a request; more are refused with 413.")
+]
+TimeoutOption = Annotated[
+    float, typer.Option(min=0.1, help="Seconds after which a request that is not answered gets 503.")
+]
+AllowHostOption = Annotated[
+    list[str] | None,
+    typer.Option(help="A name by which clients may call the service, beside this machine's; repeatable."),
+]
+DrainSecondsOption = Annotated[
+    float, typer.Option(min=0, help="Seconds after SIGTERM in which /ready says 503 and all is answered.")
+]
+StuckSecondsOption = Annotated[
+    float, typer.Option(min=0.1, help="Seconds after which a batch that still runs makes /ready say 503.")
+]
+RuntimeOption = Annotated[str | None, typer.Option(help="What runs the network: torch, onnx or onnx-int8.")]
 
 
 def serve_command(
-    models: Annotated[
-        list[str],
-        typer.Argument(
-            help="Model directories, such as RUN/model or NAME=RUN/model; the first is the default."
-        ),
-    ],
-    host: Annotated[
-        str, typer.Option(help="Address to listen at; 0.0.0.0 for all of this machine.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes a free one.")
-    ] = 8000,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(help=f"File with the token that clients must send; else ${TOKEN_VARIABLE}, if set."),
-    ] = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads of torch for each batch; all cores unless given.")
-    ] = None,
-    queue: Annotated[
-        int, typer.Option(min=1, help="Requests that a model takes in at a time; more are refused with 503.")
-    ] = 64,
-    batch_words: Annotated[
-        int,
-        typer.Option(min=1, help="Words that are tagged together; one longer text is a batch of its own."),
-    ] = 4000,
-    timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds after which a request that is not answered gets 503.")
-    ] = 30.0,
-    runtime: Annotated[
-        str | None, typer.Option(help="What runs the network: torch, onnx or onnx-int8.")
-    ] = None,
+    models: ModelsArgument,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8000,
+    token_file: TokenFileOption = None,
+    workers: WorkersOption = 1,
+    threads: ThreadsOption = None,
+    queue: QueueOption = 64,
+    batch_words: BatchWordsOption = 4000,
+    request_words: RequestWordsOption = 200_000,
+    timeout: TimeoutOption = 30.0,
+    allow_host: AllowHostOption = None,
+    drain_seconds: DrainSecondsOption = 2.0,
+    stuck_seconds: StuckSecondsOption = 30.0,
+    runtime: RuntimeOption = None,
 ) -> None:
     """Serve models over HTTP: POST /tag with {"text": "..."}, or open the address in a browser.
 
@@ -59,31 +84,57 @@ def serve_command(
     running.check_service_installed()
     # Before the models, which take longer: a port that is taken shall be told at once.
     with running.listen(host, port) as listening:
-        import torch
+        from spanwright.service.models import named_paths
+        from spanwright.service.starting import ServeOptions, start
 
-        from spanwright.service.answers import Service
-        from spanwright.service.metrics import Metrics
-        from spanwright.service.models import load_models, named_paths
-
-        if threads is not None:
-            torch.set_num_threads(threads)
-        paths, metrics = named_paths(models), Metrics()
-        loaded = load_models(paths, metrics, requests=queue, batch_words=batch_words, runtime=runtime)
+        options = ServeOptions(
+            models=named_paths(models),
+            workers=workers,
+            threads=threads,
+            queue=queue,
+            batch_words=batch_words,
+            request_words=request_words,
+            timeout=timeout,
+            token=token,
+            hosts=(*(allow_host or ()), *({host} - set(_LOCAL))),
+            drain_seconds=drain_seconds,
+            stuck_seconds=stuck_seconds,
+            runtime=runtime,
+        )
         if token is None and host not in _LOCAL:
-            typer.echo(f"note: no token is set: whoever reaches {host} may ask (see --token-file)", err=True)
+            _note(f"no token is set: whoever reaches {host} may ask (see --token-file)")
         place = f"[{host}]" if ":" in host else host
-        typer.echo(f"serving {', '.join(paths)} at http://{place}:{listening.getsockname()[1]}", err=True)
-        running.run(Service(loaded, metrics, timeout=timeout, token=token), listening)
+        line = f"serving {', '.join(options.models)} at http://{place}:{listening.getsockname()[1]}"
+        start(options, listening, on_ready=partial(typer.echo, line, err=True), tell=_note)
+
+
+def _note(text: str) -> None:
+    typer.echo(f"note: {text}", err=True)
 
 
 def read_token(file: Path | None) -> str | None:
     """The token of a file, else of the environment; None if there is neither."""
     if file is None:
-        return os.environ.get(TOKEN_VARIABLE) or None
+        given, place = os.environ.get(TOKEN_VARIABLE), f"${TOKEN_VARIABLE}"
+    else:
+        given, place = _content(file), str(file)
+    if given is None:
+        return None
+    token = given.strip()
+    # A token that is empty by mistake must not open the service to everyone.
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise InputError(
+            f"{place}: expected one token of visible ASCII characters, without blanks; to serve without a "
+            f"token, leave --token-file out and unset {TOKEN_VARIABLE}"
+        )
+    return token
+
+
+def _content(file: Path) -> str:
     try:
-        token = file.read_text(encoding="utf-8").strip()
+        content, mode = file.read_text(encoding="utf-8"), file.stat().st_mode
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: the token cannot be read: {error}") from None
-    if not token or not token.isascii() or any(character.isspace() for character in token):
-        raise InputError(f"{file}: legal is one token of visible ASCII characters, without blanks")
-    return token
+    if os.name == "posix" and mode & _OTHERS_READ:
+        _note(f"others can read the token in {file}; expected: chmod 600 {file}")
+    return content

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar, overload
 
@@ -15,22 +16,25 @@ from spanwright.batches.batch import Array, Batch
 from spanwright.batches.collate import collate
 from spanwright.batches.order import with_least_work
 from spanwright.batches.pieces import Integers
-from spanwright.batches.prepare import PreparedDocument, prepare, window_lengths, windows_of
+from spanwright.batches.prepare import PreparedDocument, prepare_in_steps, window_lengths, windows_of
+from spanwright.batches.steps import Steps, finished
 from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
 from spanwright.parts.batch import to_tensors
-from spanwright.parts.decoding import decode
 from spanwright.parts.spans.predictions import Predictions
+from spanwright.predicting.found import Found, Reporting
 from spanwright.predicting.onnx.files import Runtime, check_runtime
 from spanwright.predicting.onnx.graphs import use_graphs
-from spanwright.text import Document, Entity
+from spanwright.text import Document
 
 Item = TypeVar("Item")
 Texts = Iterable[Document] | list[str] | Iterator[str]
 
 _CHUNK_CHARACTERS = 120_000
 """Characters of documents that are sorted by length together: enough to leave little padding."""
+_SORTED_WINDOWS = 2048
+"""Windows of such documents that are sorted by length together; the others are not made before."""
 _BATCH_WINDOWS = 64
 _BATCH_PIECES = 2048
 _BATCH_OVERHEAD = 64
@@ -92,14 +96,22 @@ class Tagger:
         """
         lowest = self._lowest(minimum_confidence, tuned_thresholds)
         if isinstance(source, str | Document):
-            return self._tag_chunk(self.prepare([_as_document(source, 0)]), lowest)[0]
+            return finished(self._steps([_as_document(source, 0)], lowest))[0]
         return self._tag_stream(source, lowest)
+
+    def tag_in_steps(self, documents: Sequence[Document]) -> Steps[list[Document]]:
+        """Tag documents together, in steps of about one batch: `tag` for those who have more to do than wait.
+
+        After each step they may do something else, or stop for good by closing the generator. It returns the
+        documents with all entities of any confidence.
+        """
+        return self._steps(documents, self._lowest(0.0, False))
 
     def tag_prepared(self, documents: Iterable[PreparedDocument]) -> Iterator[Document]:
         """The same for a stream of documents that are prepared already, with entities of any confidence."""
         lowest = self._lowest(0.0, False)
         for chunk in document_chunks(documents, lambda prepared: prepared.document):
-            yield from self._tag_chunk(chunk, lowest)
+            yield from finished(self._prepared_steps(chunk, lowest))
 
     def with_types(self, descriptions: Mapping[str, str]) -> Tagger:
         """A tagger that also looks for types the model was not trained on, by name and description.
@@ -125,50 +137,58 @@ class Tagger:
     def _tag_stream(self, source: Iterable[str | Document], lowest: Floats) -> Iterator[Document]:
         documents = (_as_document(item, number) for number, item in enumerate(source))
         for chunk in document_chunks(documents, lambda document: document):
-            yield from self._tag_chunk(self.prepare(chunk), lowest)
+            yield from finished(self._steps(chunk, lowest))
+
+    def _steps(self, documents: Sequence[Document], lowest: Floats) -> Steps[list[Document]]:
+        prepared = []
+        for document in documents:
+            prepared.append((yield from self._prepare_in_steps(document)))
+        return (yield from self._prepared_steps(prepared, lowest))
+
+    def _prepared_steps(self, prepared: Sequence[PreparedDocument], lowest: Floats) -> Steps[list[Document]]:
+        """What is kept of a step is small: memory grows little with the length of a text."""
+        found: list[Found] = []
+        for batch in self.batches(prepared):
+            found.append(self._found(batch))
+            yield
+        reporting = Reporting(self.model, self._names, lowest)
+        return (yield from reporting.tagged(prepared, Found.joined(found)))
 
     @torch.inference_mode()
-    def _tag_chunk(self, prepared: list[PreparedDocument], lowest: Floats) -> list[Document]:
+    def _found(self, batch: Batch[Array]) -> Found:
         network = self.model.network
-        found = [
-            self.placed(network.predict(to_tensors(batch, network.device)), batch)
-            for batch in self.batches(prepared)
-        ]
-        return _with_entities(prepared, found, self.model, self._names, lowest)
+        return Found.of(*self.placed(network.predict(to_tensors(batch, network.device)), batch))
 
     def prepare(self, documents: Sequence[Document]) -> list[PreparedDocument]:
         """Documents as arrays, each with the corpus as which it is answered."""
-        return [
-            prepare(
-                document,
-                self.model.pieces,
-                self._plan,
-                corpus=self.model.labels.corpus_id(self._corpus or document.corpus),
-            )
-            for document in documents
-        ]
+        return [finished(self._prepare_in_steps(document)) for document in documents]
+
+    def _prepare_in_steps(self, document: Document) -> Steps[PreparedDocument]:
+        corpus = self.model.labels.corpus_id(self._corpus or document.corpus)
+        return prepare_in_steps(document, self.model.pieces, self._plan, corpus=corpus)
 
     def batches(
         self, prepared: Sequence[PreparedDocument], golds: Sequence[Integers] | None = None
     ) -> Iterator[Batch[Array]]:
         """The windows of prepared documents, in batches of similar length; with gold rows where given."""
         special_count = self.model.pieces.special_count
-        windows = [
+        following = (
             window
             for index, item in enumerate(prepared)
             for window in windows_of(item, index, self._plan, special_count)
-        ]
-        lengths = window_lengths(windows, prepared, special_count)
-        for batch in with_least_work(
-            lengths, windows=_BATCH_WINDOWS, pieces=_BATCH_PIECES, overhead=_BATCH_OVERHEAD
-        ):
-            yield collate(
-                [windows[position] for position in batch],
-                prepared,
-                self.model.pieces,
-                width_limit=self._plan.width_limit,
-                golds=golds,
-            )
+        )
+        while windows := list(islice(following, _SORTED_WINDOWS)):
+            lengths = window_lengths(windows, prepared, special_count)
+            for batch in with_least_work(
+                lengths, windows=_BATCH_WINDOWS, pieces=_BATCH_PIECES, overhead=_BATCH_OVERHEAD
+            ):
+                yield collate(
+                    [windows[position] for position in batch],
+                    prepared,
+                    self.model.pieces,
+                    width_limit=self._plan.width_limit,
+                    golds=golds,
+                )
 
     def placed(self, found: Predictions, batch: Batch[Array]) -> tuple[np.ndarray, ...]:
         """Document, first word, last word, type, confidence and rank of the predictions of a batch."""
@@ -218,39 +238,3 @@ def _as_document(source: str | Document, number: int) -> Document:
     if isinstance(source, Document):
         return source
     return Document(id=f"text-{number + 1}", text=source, generated_id=True)
-
-
-def _with_entities(
-    prepared: list[PreparedDocument],
-    found: list[tuple[np.ndarray, ...]],
-    model: artifact.TrainedModel,
-    names: Sequence[str],
-    lowest: Floats,
-) -> list[Document]:
-    """Decode the predictions of all documents at once and hang them on their documents."""
-    entities: list[dict[object, Entity]] = [{} for _ in prepared]
-    if found:
-        document, first, last, type_, confidence, rank = (
-            np.concatenate(column) for column in zip(*found, strict=True)
-        )
-        # Laid end to end, the documents' words do not overlap: one decoding serves them all.
-        sizes = np.asarray([len(item.words) for item in prepared])
-        shift = (np.cumsum(sizes) - sizes)[document]
-        decoded = decode(first + shift, last + shift, type_, rank, model.decoding)
-        reported = model.reported(confidence, np.asarray([corpus for _, corpus in model.labels.keys])[type_])
-        # Dropped after decoding, so that no entity takes the place of a dropped one.
-        kept = (reported >= lowest[type_]) & np.array([name != "" for name in names])[type_]
-        for position in decoded[kept[decoded]]:
-            words = prepared[document[position]].words
-            entity = Entity(
-                start=int(words[first[position], 0]),
-                end=int(words[last[position], 1]),
-                type=names[type_[position]],
-                confidence=float(reported[position]),
-            )
-            # Two types of a corpus may be one shared type: the more confident answer stays.
-            same = entities[document[position]].get(entity.key, entity)
-            entities[document[position]][entity.key] = max(
-                same, entity, key=lambda answer: answer.confidence or 0.0
-            )
-    return [item.document.tagged(tuple(own.values())) for item, own in zip(prepared, entities, strict=True)]

@@ -33,21 +33,26 @@ class Access:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif self._is_allowed(scope):
-            await self._app(scope, receive, _with_headers(send))
+            await self._app(scope, receive, with_security_headers(send))
         else:
             headers = {"WWW-Authenticate": "Bearer"}
             reason = "a token is needed; send it as the header 'Authorization: Bearer TOKEN'"
-            await refuse(receive, _with_headers(send), 401, reason, headers)
+            await refuse(receive, with_security_headers(send), 401, reason, headers)
 
     def _is_allowed(self, scope: Scope) -> bool:
         if self._expected is None or scope["path"] in self._open_paths:
             return True
-        scheme, _, given = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
+        sent = [value for name, value in scope["headers"] if name == b"authorization"]
+        if len(sent) != 1:  # of two, a proxy may have checked the other
+            return False
+        scheme, _, given = sent[0].partition(b" ")
         # Takes as long for a token that is almost right as for one that is all wrong.
         return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self._expected)
 
 
-def _with_headers(send: Send) -> Send:
+def with_security_headers(send: Send) -> Send:
+    """Send an answer with the headers that every answer has."""
+
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = [*message.get("headers", ()), *_ENCODED]

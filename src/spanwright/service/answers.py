@@ -7,14 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from spanwright.errors import InputError
+from spanwright.errors import InputError, SpanwrightError
 from spanwright.service import formats
 from spanwright.service.batching import OverloadError
 from spanwright.service.limits import ServiceLimits
 from spanwright.service.messages import FieldError, ModelsAnswer, StatusAnswer, TagRequest
 from spanwright.service.metrics import Metrics
 from spanwright.service.models import ServedModel
-from spanwright.text import Document
+from spanwright.service.worker_figures import WorkerFigures
+from spanwright.text import Document, iter_words
 
 if TYPE_CHECKING:
     from fastapi import Response
@@ -22,6 +23,16 @@ if TYPE_CHECKING:
 _LONG_CHARACTERS = 20_000
 """Of texts whose answer takes long enough to keep other clients waiting: it is written in a thread."""
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class TooManyWordsError(SpanwrightError):
+    """A request has more words than it may have."""
+
+    def __init__(self, found: int, most: int) -> None:
+        super().__init__(
+            f"the request has {found} words, and at most {most} are allowed; send its texts in several "
+            f"requests, or start the service with --request-words {found}"
+        )
 
 
 @dataclass(slots=True)
@@ -35,6 +46,14 @@ class Service:
     """Seconds in which a request must be tagged."""
     token: str | None = None
     limits: ServiceLimits = field(default_factory=ServiceLimits)
+    hosts: Sequence[str] = ()
+    """Names of this service beside those of this machine and the address of the connection."""
+    stuck_seconds: float = 30.0
+    """A batch that runs for longer is stuck."""
+    drain_seconds: float = 2.0
+    """How long requests are still taken after the service has said that it is about to end."""
+    figures: WorkerFigures | None = None
+    """Of all workers, if this is one of several."""
     draining: bool = False
 
     def model(self, name: str | None) -> ServedModel:
@@ -45,6 +64,12 @@ class Service:
         if name not in by_name:
             raise FieldError(("model",), f"no such model; legal are {', '.join(by_name)}")
         return by_name[name]
+
+    @property
+    def status(self) -> str:
+        """`ready`, `draining` when the service is about to end, or `stuck` with the model that is."""
+        stuck = [model.name for model in self.models if model.batcher.busy_seconds > self.stuck_seconds]
+        return "draining" if self.draining else f"stuck: {', '.join(stuck)}" if stuck else "ready"
 
     def check_room(self) -> None:
         """Raise `OverloadError` if no model would take a request."""
@@ -63,10 +88,10 @@ class Answers:
         return StatusAnswer(status="alive")
 
     async def ready(self) -> Response:
-        """Whether requests are taken: all models are loaded, and the service is not about to end."""
-        draining = self._service.draining
-        body = StatusAnswer(status="draining" if draining else "ready")
-        return response(body.model_dump_json().encode(), formats.JSON, status=503 if draining else 200)
+        """Whether requests are taken: the service is not about to end, and no batch is stuck."""
+        status = self._service.status
+        body = StatusAnswer(status=status).model_dump_json().encode()
+        return response(body, formats.JSON, status=200 if status == "ready" else 503)
 
     async def models(self) -> ModelsAnswer:
         """The models that are served, and what can be asked of each."""
@@ -75,13 +100,14 @@ class Answers:
 
     async def metrics(self) -> Response:
         """Figures for Prometheus."""
-        return response(self._service.metrics.text(), METRICS_TYPE)
+        return response((self._service.figures or self._service.metrics).text(), METRICS_TYPE)
 
     async def tag(self, request: TagRequest) -> Response:
         """Find the entities of texts."""
         model = self._service.model(request.model)
         model.check(request)
         documents = list(_documents(request))
+        await _check_words(documents, self._service.limits.request_words)
         try:
             async with asyncio.timeout(self._service.timeout):
                 found = await model.batcher.tag(documents, request.types)
@@ -102,6 +128,16 @@ def _documents(request: TagRequest) -> Iterator[Document]:
         except InputError as error:
             place = ("text",) if request.texts is None else ("texts", number)
             raise FieldError(place, str(error)) from None
+
+
+async def _check_words(documents: Sequence[Document], most: int) -> None:
+    """Refuse more words than a request may have."""
+    # No text has more words than characters.
+    if sum(len(document.text) for document in documents) <= most:
+        return
+    found = await asyncio.to_thread(lambda: sum(1 for each in documents for _ in iter_words(each)))
+    if found > most:
+        raise TooManyWordsError(found, most)
 
 
 def _rendered(found: Sequence[Document], model: ServedModel, request: TagRequest) -> formats.Answer:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from spanwright import __version__
 from spanwright.errors import InputError
 from spanwright.service.access import Access
-from spanwright.service.answers import Answers, Service, response
+from spanwright.service.answers import Answers, Service, TooManyWordsError, response
 from spanwright.service.batching import OverloadError
 from spanwright.service.docs_page import docs_page
 from spanwright.service.formats import EXAMPLES, JSON, LINES, UNWRITABLE
+from spanwright.service.hosts import Hosts
 from spanwright.service.limits import Guard
 from spanwright.service.messages import (
     BratAnswer,
@@ -32,14 +33,21 @@ OPEN_PATHS = frozenset(("/health", "/ready"))
 """These, and the files of the page, need no token."""
 
 _SHOWN_PROBLEMS = 20
+_SHOWN_CHARACTERS = 100
 _DESCRIPTION = (
     "Finds the entities of texts. Offsets count Unicode characters (code points) and are half open; "
     "JavaScript counts UTF-16 units instead."
 )
 _Documented = dict[int | str, dict[str, Any]]
 _TEXT = {"schema": {"type": "string"}}
-_UNAUTHORISED: _Documented = {
-    401: {"model": ErrorAnswer, "description": "The bearer token is missing or wrong"}
+_READING = ["GET", "HEAD"]
+_FOREIGN: _Documented = {
+    400: {"model": ErrorAnswer, "description": "Both Transfer-Encoding and Content-Length are given"},
+    403: {"model": ErrorAnswer, "description": "The Origin is another web site"},
+    421: {"model": ErrorAnswer, "description": "The Host is none of this service"},
+}
+_UNAUTHORISED: _Documented = _FOREIGN | {
+    401: {"model": ErrorAnswer, "description": "The bearer token is missing, wrong or given twice"}
 }
 _RETRY = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait"}}
 _TAG_ANSWERS: _Documented = {
@@ -51,10 +59,16 @@ _TAG_ANSWERS: _Documented = {
             EXAMPLES: {"schema": {"type": "string"}, "description": "The first of it, as a JSON list"},
         },
     },
-    400: {"model": ErrorAnswer, "description": "The body cannot be read as JSON"},
+    400: {
+        "model": ErrorAnswer,
+        "description": "The body is no JSON in UTF-8, or has Transfer-Encoding and Content-Length",
+    },
     408: {"model": ErrorAnswer, "description": "The body did not arrive in time"},
-    413: {"model": ErrorAnswer, "description": "The body is too big"},
-    422: {"model": FieldsAnswer, "description": "Fields that cannot be used, with their paths"},
+    413: {"model": ErrorAnswer, "description": "The body has too many bytes, or its texts too many words"},
+    422: {
+        "model": FieldsAnswer,
+        "description": "Fields that cannot be used, with their paths, or no JSON by its type",
+    },
     503: {"model": ErrorAnswer, "description": "Overloaded, or about to end", "headers": _RETRY},
 }
 
@@ -70,16 +84,21 @@ def make_app(service: Service) -> FastAPI:
         # FastAPI's own pages load scripts from elsewhere, which the security policy forbids: we have our own.
         docs_url=None,
         redoc_url=None,
+        # They would lead to whatever Host a request names.
+        redirect_slashes=False,
     )
     _add_answers(app, Answers(service))
     pages = page_files() | {"/docs": (docs_page(app.openapi()), HTML)}
     for path, (content, media_type) in pages.items():
-        app.add_api_route(path, _file(content, media_type), response_model=None, include_in_schema=False)
+        app.add_api_route(
+            path, _file(content, media_type), methods=_READING, response_model=None, include_in_schema=False
+        )
     _add_errors(app)
     paths = frozenset(str(getattr(route, "path", "")) for route in app.routes)
     # The last one added is the first to see a request.
     app.add_middleware(Guard, limits=service.limits, check_room=service.check_room)
     app.add_middleware(Access, token=service.token, open_paths=OPEN_PATHS | pages.keys())
+    app.add_middleware(Hosts, allowed=service.hosts)
     app.add_middleware(Counted, metrics=service.metrics, paths=paths)
     return app
 
@@ -87,9 +106,13 @@ def make_app(service: Service) -> FastAPI:
 def _add_answers(app: FastAPI, answers: Answers) -> None:
     from fastapi.responses import PlainTextResponse
 
-    not_ready: _Documented = {503: {"model": StatusAnswer, "description": "The service is about to end"}}
-    app.add_api_route("/health", answers.health)
-    app.add_api_route("/ready", answers.ready, response_model=StatusAnswer, responses=not_ready)
+    not_ready: _Documented = {
+        503: {"model": StatusAnswer, "description": "The service is about to end, or a batch is stuck"}
+    }
+    app.add_api_route("/health", answers.health, responses=_FOREIGN)
+    app.add_api_route("/ready", answers.ready, response_model=StatusAnswer, responses=_FOREIGN | not_ready)
+    for path, probe in (("/health", answers.health), ("/ready", answers.ready)):
+        app.add_api_route(path, probe, methods=["HEAD"], response_model=None, include_in_schema=False)
     app.add_api_route("/model", answers.models, responses=_UNAUTHORISED)
     app.add_api_route(
         "/metrics",
@@ -121,7 +144,14 @@ def _add_errors(app: FastAPI) -> None:
         headers = {"Retry-After": str(error.seconds)}
         return response(_detail(str(error)), JSON, status=503, headers=headers)
 
+    async def too_many_words(request: Request, error: TooManyWordsError) -> Response:
+        return response(_detail(str(error)), JSON, status=413)
+
     async def invalid(request: Request, error: RequestValidationError) -> Response:
+        for each in error.errors():
+            if each["type"] == "json_invalid":
+                place = f"{each['ctx']['error']} at character {each['loc'][-1]}"
+                return response(_detail(f"the body cannot be read as JSON: {place}"), JSON, status=400)
         # What was found is not repeated: it may be long, and need not be possible to encode.
         return _problems([(each["loc"], each["msg"], each["type"]) for each in error.errors()])
 
@@ -131,6 +161,7 @@ def _add_errors(app: FastAPI) -> None:
 
     handlers: dict[type[Exception], Any] = {
         OverloadError: overloaded,
+        TooManyWordsError: too_many_words,
         RequestValidationError: invalid,
         InputError: unusable,
     }
@@ -140,8 +171,20 @@ def _add_errors(app: FastAPI) -> None:
 
 def _problems(problems: Sequence[tuple[Sequence[str | int], str, str]]) -> Response:
     """An answer about fields, each with its path, the reason and the kind of error."""
-    shown = [{"loc": list(loc), "msg": msg, "type": kind} for loc, msg, kind in problems[:_SHOWN_PROBLEMS]]
+    shown = [
+        {"loc": list(map(_shortened, loc)), "msg": msg, "type": kind}
+        for loc, msg, kind in problems[:_SHOWN_PROBLEMS]
+    ]
     return response(_detail(shown), JSON, status=422)
+
+
+def _shortened(place: str | int) -> str | int:
+    """A part of a path; clients can make up names of any length."""
+    return (
+        f"{place[:_SHOWN_CHARACTERS]}…"
+        if isinstance(place, str) and len(place) > _SHOWN_CHARACTERS
+        else place
+    )
 
 
 def _detail(detail: Any) -> bytes:

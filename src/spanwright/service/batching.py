@@ -1,8 +1,9 @@
 """Dynamic batching: the documents of concurrent requests are tagged together, in one thread per model.
 
 Requests wait in a bounded list. Whenever the thread is free, it takes documents from its front until a batch
-is full, whichever requests they belong to; a request with more documents than fit goes on behind the others,
-so that it holds up nobody for longer than a batch.
+is full, whichever requests they belong to; a request with more documents than fit goes on after the others,
+so that it holds up nobody for longer than a batch. A text that is longer than a batch is tagged in steps,
+with the others in between, and no further once its client has left.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from spanwright.errors import SpanwrightError
 from spanwright.predicting.tagger import Tagger
 from spanwright.service.memory import FreeMemory
-from spanwright.text import Document, words
+from spanwright.text import Document, iter_words, words
 
 AskedTypes = tuple[tuple[str, str], ...]
 """Types of a request, by name and description."""
@@ -29,6 +30,10 @@ _KEPT_TAGGERS = 8
 """Taggers with types of requests that are remembered: for each, only the vectors of its types are its own."""
 _PATIENCE, _LONGEST_PATIENCE = 0.1, 0.05
 """How long a batch waits for those who were inside at the last one: a share of its time, and in seconds."""
+_LONG_TOGETHER = 4
+"""Long texts that are begun and not done: each keeps what was found so far, and takes its turns."""
+_CHARACTERS_PER_WORD = 10
+"""A text with more characters than so many for each word of a batch is long, without a look at its words."""
 _LONGEST_RETRY = 60
 _INERTIA = 0.8
 """Weight of the past in the mean time of a request."""
@@ -58,6 +63,8 @@ class _Job:
 
     waiting: deque[Document]
     types: AskedTypes
+    steps: Generator[None, None, list[Document]] | None = None
+    """Of the first document that waits, if it is long and begun."""
     done: list[Document] = field(default_factory=list)
     answer: Future[list[Document]] = field(default_factory=Future)
 
@@ -80,7 +87,7 @@ class Batcher:
         batch_words: int,
         on_batch: Callable[[BatchFigures], None] = lambda figures: None,
     ) -> None:
-        """At most `requests` are inside; a batch has up to `batch_words` words, or one longer document."""
+        """At most `requests` are inside; a batch has up to `batch_words` words, longer texts go in steps."""
         self._tagger = tagger
         self._most_requests = requests
         self._batch_words = batch_words
@@ -88,7 +95,10 @@ class Batcher:
         self._described: OrderedDict[AskedTypes, Tagger] = OrderedDict()
         self._jobs: list[_Job] = []
         self._changed = threading.Condition()
+        self._begun: list[_Job] = []
+        """Those whose long text is being tagged."""
         self._stopping = False
+        self._since: float | None = None
         self._expected = 0
         self._patience = 0.0
         self._seconds_per_request = 0.1
@@ -107,6 +117,7 @@ class Batcher:
         finally:
             with self._changed:
                 self._jobs.remove(job)
+                self._changed.notify()
 
     def check_room(self) -> None:
         """Raise `OverloadError` if no further request is taken."""
@@ -119,6 +130,12 @@ class Batcher:
     def length(self) -> int:
         """Requests inside: waiting, or being tagged."""
         return len(self._jobs)
+
+    @property
+    def busy_seconds(self) -> float:
+        """How long the present batch or step has been running; 0 between two."""
+        since = self._since
+        return 0.0 if since is None else time.monotonic() - since
 
     @property
     def retry_seconds(self) -> int:
@@ -143,42 +160,91 @@ class Batcher:
         while (jobs := self._next_jobs()) is not None:
             if not jobs:  # all of them have left meanwhile
                 continue
-            started = time.perf_counter()
-            batch = self._fill(jobs)
-            is_full = any(job.waiting for job in jobs)
-            self._tag(batch)
-            seconds, served = time.perf_counter() - started, _jobs_of(batch)
+            self._since = started = time.monotonic()
+            served = self._serve(jobs)
+            seconds = time.monotonic() - started
+            self._since = None
             self._to_the_back(served)
-            if is_full:
-                self._expected = 0
             self._patience = min(_LONGEST_PATIENCE, _PATIENCE * seconds)
             self._seconds_per_request *= _INERTIA
             self._seconds_per_request += (1 - _INERTIA) * seconds / len(served)
             memory.give_back()
 
+    def _serve(self, jobs: Sequence[_Job]) -> list[_Job]:
+        """Tag a batch, or make a step of the long text of the first job; those that were served."""
+        if self._has_long(jobs[0]):
+            self._step(jobs[0])
+            self._expected = 0
+            return [jobs[0]]
+        batch = self._fill(jobs)
+        is_full = any(job.waiting for job in jobs)
+        self._tag(batch)
+        if is_full:
+            self._expected = 0
+        return _jobs_of(batch)
+
     def _next_jobs(self) -> list[_Job] | None:
         """The jobs with documents that wait, once there are any; None when there will be none."""
         with self._changed:
             while not self._open_jobs() and not self._stopping:
+                self._drop_steps()
                 self._changed.wait()
             # Clients that were answered together mostly ask again together: the first shall not go alone.
             self._changed.wait_for(
                 lambda: len(self._open_jobs()) >= self._expected or self._stopping, self._patience
             )
+            self._drop_steps()
             jobs = self._open_jobs()
-            return None if self._stopping and not jobs else jobs
+            if self._stopping and not jobs:
+                return None
+            begun = sum(job.steps is not None for job in jobs)
+            return [job for job in jobs if begun < _LONG_TOGETHER or job.steps or not self._has_long(job)]
 
     def _open_jobs(self) -> list[_Job]:
         return [job for job in self._jobs if job.is_open]
+
+    def _drop_steps(self) -> None:
+        """Forget the texts of clients that have left while they were tagged."""
+        for job in [job for job in self._begun if not job.is_open]:
+            self._begun.remove(job)
+            job.steps = None
+
+    def _has_long(self, job: _Job) -> bool:
+        """Whether the next document of a job is longer than a batch."""
+        if len(job.waiting[0].text) > _CHARACTERS_PER_WORD * self._batch_words:
+            return True
+        document = job.waiting[0] = _with_words(job.waiting[0])
+        return len(words(document)) > self._batch_words
+
+    def _step(self, job: _Job) -> None:
+        """Make a step of a long text."""
+        try:
+            if job.steps is None:
+                job.steps = self._tagger_for(job.types).tag_in_steps([job.waiting[0]])
+                self._begun.append(job)
+            next(job.steps)
+        except StopIteration as end:
+            self._begun.remove(job)
+            job.steps = None
+            self._finish_long(job, end.value)
+        except Exception as error:
+            _fail(job, error)
+
+    def _finish_long(self, job: _Job, found: Sequence[Document]) -> None:
+        document = job.waiting.popleft()
+        counted = sum(1 for _ in iter_words(document))
+        job.done.extend(replace(each, words=None) for each in found)
+        self._on_batch(BatchFigures(1, 1, counted, len(found[0].entities)))
+        if not job.waiting:
+            _succeed(job)
 
     def _fill(self, jobs: Sequence[_Job]) -> _Batch:
         """Documents of one set of types, in order, up to the first that has no room."""
         batch: _Batch = []
         room = self._batch_words
         for job in jobs:
-            while job.types == jobs[0].types and job.waiting:
-                document = job.waiting[0] = _with_words(job.waiting[0])
-                room -= len(words(document))
+            while job.types == jobs[0].types and job.waiting and not self._has_long(job):
+                room -= len(words(job.waiting[0]))
                 if room < 0 and batch:
                     return batch
                 batch.append((job, job.waiting.popleft()))
@@ -201,8 +267,7 @@ class Batcher:
         self._expected = len({*jobs, *self._open_jobs()})
         for job in jobs:
             if not job.waiting:
-                with suppress(InvalidStateError):  # its client has left
-                    job.answer.set_result(job.done)
+                _succeed(job)
 
     def _blame(self, batch: _Batch, error: Exception) -> None:
         """Fail the one request of a batch; of several, tag each by itself to spare the innocent."""
@@ -238,6 +303,11 @@ def _jobs_of(batch: _Batch) -> list[_Job]:
 def _with_words(document: Document) -> Document:
     """A document with its words, so that they are found only once."""
     return document if document.words is not None else replace(document, words=words(document))
+
+
+def _succeed(job: _Job) -> None:
+    with suppress(InvalidStateError):  # its client has left
+        job.answer.set_result(job.done)
 
 
 def _fail(job: _Job, error: Exception) -> None:

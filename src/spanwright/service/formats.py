@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from spanwright.formats.files import named, write_stream
 from spanwright.formats.unwritable import Unwritable, count_unwritable
 from spanwright.service.messages import OutputFormat
-from spanwright.text import Document
+from spanwright.text import Document, Entity
 
 TEXT, JSON, LINES = "text/plain; charset=utf-8", "application/json", "application/x-ndjson"
 UNWRITABLE, EXAMPLES = "Spanwright-Losses", "Spanwright-Loss-Examples"
 
+_ENTITIES_AT_ONCE = 1000
 _SHOWN_LINES = 10
 _SHOWN_CHARACTERS = 200
 
@@ -45,7 +46,7 @@ class Answer:
 def answer_with(documents: Sequence[Document], format: OutputFormat, model: str) -> Answer:
     """The answer with these documents, of the model of that name."""
     if format == "json":
-        return Answer(_json({"model": model, "documents": list(map(record_of, documents))}), JSON, [])
+        return Answer(b"".join(_json_parts(documents, model)), JSON, [])
     if format == "brat":
         return _brat(documents)
     media_type = LINES if format == "jsonl" else TEXT
@@ -55,23 +56,27 @@ def answer_with(documents: Sequence[Document], format: OutputFormat, model: str)
     return Answer(stream.getvalue().encode("utf-8"), media_type, unwritable)
 
 
-def record_of(document: Document) -> dict[str, Any]:
-    """A document as `DocumentAnswer` has it."""
-    entities = [
-        {
-            "start": entity.start,
-            "end": entity.end,
-            "type": entity.type,
-            "text": document.mention(entity),
-            "confidence": entity.confidence,
-        }
-        for entity in document.entities
-    ]
+def _json_parts(documents: Sequence[Document], model: str) -> Iterator[bytes]:
+    """A `TagAnswer` part by part: one call for all of a long text would keep every other client waiting."""
+    yield b'{"model":%b,"documents":[' % _json(model)
+    for number, document in enumerate(documents):
+        about = {"id": document.id, "text": document.text, "characters": len(document.text)}
+        yield b"," * (number > 0) + _json(about)[:-1] + b',"entities":['
+        for start in range(0, len(document.entities), _ENTITIES_AT_ONCE):
+            part = [_record(document, each) for each in document.entities[start : start + _ENTITIES_AT_ONCE]]
+            yield b"," * (start > 0) + _json(part)[1:-1]
+        yield b"]}"
+    yield b"]}"
+
+
+def _record(document: Document, entity: Entity) -> dict[str, Any]:
+    """An entity as `EntityAnswer` has it."""
     return {
-        "id": document.id,
-        "text": document.text,
-        "characters": len(document.text),
-        "entities": entities,
+        "start": entity.start,
+        "end": entity.end,
+        "type": entity.type,
+        "text": document.mention(entity),
+        "confidence": entity.confidence,
     }
 
 
@@ -82,8 +87,9 @@ def _brat(documents: Sequence[Document]) -> Answer:
     assert files is not None
     records = []
     for document in documents:
-        (_, text), (_, annotations) = files(document)
-        records.append({"id": document.id, "text": text, "ann": annotations})
+        _, (_, annotations) = files(document)
+        # Not the content of the text file, which has a second U+FEFF where a text begins with one.
+        records.append({"id": document.id, "text": document.text, "ann": annotations})
     return Answer(_json(records), JSON, [line for each in documents for line in format.unwritable(each)])
 
 

@@ -27,6 +27,8 @@ class ServiceLimits:
     """Bytes of the body of a request."""
     held_bytes: int = 2**25
     """Bytes of all bodies that are being read or answered."""
+    request_words: int = 200_000
+    """Words of all texts of a request."""
     body_seconds: float = 20.0
     """Until the body of a request has arrived."""
     answer_seconds: float = 20.0
@@ -74,6 +76,10 @@ class Guard:
 
     async def _read(self, scope: Scope, receive: Receive, body: bytearray) -> None:
         """Read the body of a request."""
+        names = {name for name, _ in scope["headers"]}
+        if {b"transfer-encoding", b"content-length"} <= names:
+            # Proxies that believe the one and servers that believe the other see different requests.
+            raise _RefusalError(400, "expected Transfer-Encoding or Content-Length, and not both")
         if scope["method"] == "POST":
             self._refuse_early(scope)
         try:

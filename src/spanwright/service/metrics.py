@@ -34,6 +34,12 @@ class Metrics:
             "request_seconds", "Seconds to an answer", ("path",), buckets=_SECONDS, **place
         )
         self._queue = Gauge("queue_requests", "Requests inside, waiting or being tagged", by_model, **place)
+        self._running = Gauge(
+            "batch_running_seconds",
+            "Seconds since the present batch began; 0 if none runs",
+            by_model,
+            **place,
+        )
         self._documents = Counter("documents", "Documents that were tagged", by_model, **place)
         self._words = Counter("words", "Words that were tagged", by_model, **place)
         self._entities = Counter("entities", "Entities found, of any confidence", by_model, **place)
@@ -42,9 +48,10 @@ class Metrics:
         )
         self._batch_words = Histogram("batch_words", "Words in a batch", by_model, buckets=_WORDS, **place)
 
-    def watch_queue(self, model: str, length: Callable[[], int]) -> None:
-        """Tell the number of requests inside whenever the figures are asked for."""
+    def watch(self, model: str, length: Callable[[], int], busy_seconds: Callable[[], float]) -> None:
+        """Tell the requests inside and the age of the batch whenever the figures are asked for."""
         self._queue.labels(model).set_function(length)
+        self._running.labels(model).set_function(busy_seconds)
 
     def count_request(self, path: str, status: str, seconds: float) -> None:
         """Count a request that was answered."""

@@ -66,7 +66,7 @@ class ServedModel:
                 raise FieldError(("thresholds", name), f"no such type; legal are {', '.join(sorted(known))}")
         if request.corpus is not None and request.corpus not in model.labels.corpora:
             legal = ", ".join(model.labels.corpora) or "none, as the model has one corpus"
-            raise FieldError(("corpus",), f"{request.corpus!r} is no corpus of {self.name!r}; legal: {legal}")
+            raise FieldError(("corpus",), f"no such corpus of {self.name!r}; expected: {legal}")
 
     def kept(self, document: Document, request: TagRequest) -> Document:
         """The document with those entities that are confident enough for a request."""
@@ -110,15 +110,36 @@ def load_models(
     requests: int,
     batch_words: int,
     runtime: str | None = None,
+    map_weights: bool = False,
 ) -> list[ServedModel]:
-    """Load models, each with a thread of its own; the first is the default."""
+    """Load models, each with a thread of its own; the first is the default.
+
+    With `map_weights`, all processes that serve a model have one copy of its weights in memory.
+    """
     options: dict[str, Any] = {} if runtime is None else {"runtime": runtime}
     # All of them before any thread is started: a wrong path shall leave nothing behind.
     taggers = {name: load(path, **options) for name, path in paths.items()}
+    if map_weights:
+        for name, tagger in taggers.items():
+            use_mapped_weights(tagger, paths[name])
     return [
         serve_with(name, tagger, metrics, requests=requests, batch_words=batch_words)
         for name, tagger in taggers.items()
     ]
+
+
+def use_mapped_weights(tagger: Tagger, folder: Path) -> None:
+    """Put weights that are mapped from the model's file in the place of equal ones of this process's own.
+
+    The file must not be written over meanwhile; `spanwright train` replaces it whole, which does no harm.
+    """
+    import safetensors.torch
+
+    mapped = safetensors.torch.load_file(folder / "model.safetensors")
+    for name, own in tagger.model.network.state_dict(keep_vars=True).items():
+        stored = mapped.get(name)
+        if stored is not None and (stored.shape, stored.dtype) == (own.shape, own.dtype):
+            own.data = stored
 
 
 def serve_with(
@@ -132,5 +153,5 @@ def serve_with(
         batch_words=batch_words,
         on_batch=lambda figures: metrics.count_batch(name, figures),
     )
-    metrics.watch_queue(name, lambda: batcher.length)
+    metrics.watch(name, lambda: batcher.length, lambda: batcher.busy_seconds)
     return ServedModel(name, tagger, batcher)

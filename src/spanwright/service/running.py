@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 from spanwright.errors import InputError, MissingExtraError
 from spanwright.service.answers import Service
 from spanwright.service.app import make_app
-from spanwright.service.connections import IdleConnections
+from spanwright.service.connections import IdleConnections, protocol, server_protocol
 
 if TYPE_CHECKING:
     from uvicorn import Server
@@ -24,10 +25,11 @@ _SWITCH_SECONDS = 0.001
 _BACKLOG = 2048
 _ACCEPTED_AT_ONCE = 8
 """Connections that are accepted before anything is done about them: the others keep their bodies for now."""
-_WAITING_SECONDS = 7.0
+_WAITING_SECONDS = 5.0
 """Of the ten seconds that an end may take: for requests inside to be answered ..."""
-_CONNECTIONS_SECONDS = 8
-"""... and for their clients to take the answers."""
+_CONNECTIONS_SECONDS = 6
+"""... and for their clients to take the answers. Two are for telling that the service is about to end."""
+_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 def check_service_installed() -> None:
@@ -37,6 +39,7 @@ def check_service_installed() -> None:
             import_module(module)
         except ImportError:
             raise MissingExtraError("`spanwright serve`", module.replace("_", "-"), "serve") from None
+    server_protocol()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -52,14 +55,33 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def run(service: Service, listening: socket.socket) -> NoReturn:
-    """Serve until SIGTERM or SIGINT, then answer what is inside and end the process within ten seconds."""
-    # uvicorn raises the signal again when it has ended, which would make a failure of an orderly end.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, frame: None)
+class Signals:
+    """The signals to end that have come since this listens, in the place of what would be done about them."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def listen(self) -> None:
+        """Be told of them from now on."""
+        for number in _ENDING:
+            signal.signal(number, lambda number, frame: self.asked.append(number))
+
+    @property
+    def is_hurried(self) -> bool:
+        """Whether it is ended by hand, or was asked twice."""
+        return len(self.asked) != 1 or self.asked[0] == signal.SIGINT
+
+
+def run(service: Service, listening: socket.socket, on_ready: Callable[[], None]) -> NoReturn:
+    """Serve until a signal, then answer what is inside and end the process, by default within ten seconds.
+
+    `on_ready` is called when requests are answered, and signals heard.
+    """
+    signals = Signals()
+    signals.listen()
     # So long the thread that tags holds up the one that answers, each time that this reads or writes.
     sys.setswitchinterval(_SWITCH_SECONDS)
-    asyncio.run(serve(service, listening))
+    asyncio.run(serve(service, listening, signals=signals, on_ready=on_ready))
     sys.stdout.flush()
     sys.stderr.flush()
     # All clients are answered. What may be left is a long batch, which would crash as Python ends around it;
@@ -68,14 +90,20 @@ def run(service: Service, listening: socket.socket) -> NoReturn:
 
 
 async def serve(
-    service: Service, listening: socket.socket, on_start: Callable[[Server], None] = lambda server: None
+    service: Service,
+    listening: socket.socket,
+    *,
+    signals: Signals | None = None,
+    on_start: Callable[[Server], None] = lambda server: None,
+    on_ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until the server is told to end, which `on_start` gets to know."""
+    """Serve until a signal, or until the server is told to end, which `on_start` gets to know."""
     import uvicorn
 
+    idle = IdleConnections(_IDLE_SECONDS)
     config = uvicorn.Config(
-        make_app(service),
-        http="h11",
+        idle.watched(make_app(service)),
+        http=protocol(idle),
         ws="none",
         lifespan="off",
         log_level="warning",
@@ -87,10 +115,17 @@ async def serve(
         timeout_graceful_shutdown=_CONNECTIONS_SECONDS,
     )
     server = uvicorn.Server(config)
-    idle = IdleConnections(server.server_state.connections, _IDLE_SECONDS)
-    watchers = (idle.watch(), _drain(server, service), _lengthen_queue(server, listening))
+    watchers = (
+        idle.watch(),
+        _watch_end(server, service, signals or Signals()),
+        _lengthen_queue(server, listening),
+    )
     watching = [asyncio.create_task(watcher) for watcher in watchers]
+    if service.figures is not None:
+        watching.append(asyncio.create_task(service.figures.keep()))
     on_start(server)
+    if signals is not None:
+        watching.append(asyncio.create_task(_when_started(server, signals, on_ready)))
     try:
         await server.serve(sockets=[listening])
     finally:
@@ -108,11 +143,26 @@ async def _lengthen_queue(server: Server, listening: socket.socket) -> None:
     listening.listen(_BACKLOG)
 
 
-async def _drain(server: Server, service: Service) -> None:
-    """When the server is told to end: take no further requests, and refuse what is not answered in time."""
-    while not server.should_exit:
+async def _when_started(server: Server, signals: Signals, on_ready: Callable[[], None]) -> None:
+    """Take the signals over from the server, which would close its door at once, and say that it is ready."""
+    while not server.started:
+        await asyncio.sleep(0.01)
+    signals.listen()
+    on_ready()
+
+
+async def _watch_end(server: Server, service: Service, signals: Signals) -> None:
+    """When told to end: say so for a moment, take no further requests, and refuse what is not done in time.
+
+    In that moment all is answered as before, but `/ready` says no: whoever deals out requests goes elsewhere.
+    """
+    while not (signals.asked or server.should_exit):
         await asyncio.sleep(0.05)
     service.draining = True
+    until = time.monotonic() + service.drain_seconds
+    while time.monotonic() < until and not (signals.is_hurried or server.should_exit):
+        await asyncio.sleep(0.05)
+    server.should_exit = True
     for model in service.models:
         model.batcher.stop()
     await asyncio.sleep(_WAITING_SECONDS)

@@ -2,7 +2,7 @@
 
 from spanwright.text.document import Argument, Document, Entity, Range, Relation
 from spanwright.text.sentences import sentences, split_sentences
-from spanwright.text.words import split, words
+from spanwright.text.words import iter_words, split, words
 
 __all__ = [
     "Argument",
@@ -10,6 +10,7 @@ __all__ = [
     "Entity",
     "Range",
     "Relation",
+    "iter_words",
     "sentences",
     "split",
     "split_sentences",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 
 from spanwright.text.document import Document, Range
@@ -31,6 +32,13 @@ _RESIDUE_LETTER = "[ACDEFGHIKLMNPQRSTVWY]"
 def words(document: Document) -> tuple[Range, ...]:
     """The words of a document: those given by its corpus, else those the splitter finds."""
     return document.words if document.words is not None else split(document.text)
+
+
+def iter_words(document: Document) -> Iterator[Range]:
+    """The same one after another, for texts whose words would take much memory together."""
+    if document.words is not None:
+        return iter(document.words)
+    return (match.span() for match in _pattern().finditer(document.text))
 
 
 def split(text: str) -> tuple[Range, ...]:

@@ -101,7 +101,7 @@ def prepare_split(
     split = Split(documents, made, [], [], report, [] if soft else None)
     for index, document in enumerate(documents):
         prepared = prepare(document, pieces, plan, corpus=labels.corpus_id(document.corpus))
-        windows = windows_of(prepared, index, plan, pieces.special_count)
+        windows = list(windows_of(prepared, index, plan, pieces.special_count))
         golds = gold_words(prepared, labels)
         _count(report, prepared, windows, golds, plan.width_limit)
         made.append(prepared)

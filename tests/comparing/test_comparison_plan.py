@@ -135,7 +135,7 @@ def test_descriptions_that_no_recipe_reads_are_refused() -> None:
         (
             {"seed": 1},
             "'seed' is unknown; legal here are recipes, corpora, seeds, base, encoder, set, set_for, "
-            "heat_map_split, plots",
+            "heat_map_split, plots, paper, changed, claims, untestable, analyses",
         ),
         (
             {"corpora": {"made": {**CORPUS, "tests": 1}}},

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from spanwright.errors import InputError
-from spanwright.evaluation import CriterionScores, compare_runs, over_seeds, paired_randomisation
+from spanwright.evaluation import (
+    CriterionScores,
+    Effect,
+    best,
+    compare_runs,
+    over_seeds,
+    paired_randomisation,
+    together,
+)
 
 COMPARISONS = 1000
 MOST = 0.05 * COMPARISONS + 3 * (0.05 * 0.95 * COMPARISONS) ** 0.5
@@ -41,6 +49,12 @@ def called_different(first: np.ndarray, second: np.ndarray) -> int:
     return sum(compare_runs(*pair, shuffles=200, seed=7).p_value < 0.05 for pair in pairs)
 
 
+def effects(first: np.ndarray, second: np.ndarray) -> list[Effect]:
+    """The difference in each of the comparisons."""
+    pairs = zip(first, second, strict=True)
+    return [Effect.of(compare_runs(*pair, shuffles=200, seed=7)) for pair in pairs]
+
+
 def as_scores(counts: np.ndarray) -> CriterionScores:
     return CriterionScores("strict", {}, counts, gold_documents=len(counts), all_documents=False)
 
@@ -62,6 +76,37 @@ def test_recipes_that_are_equally_good_are_seldom_called_different(
     seeds: int, luck: tuple[float, float], taste: float
 ) -> None:
     assert called_different(*made_up(seeds, luck, taste)) <= MOST
+
+
+@pytest.mark.parametrize(("luck", "taste"), [((0, 0), 0.0), ((0.3, 0.3), 0.0), ((0.5, 0), 0.7)])
+def test_recipes_that_are_equally_good_on_several_corpora_are_seldom_called_different(
+    luck: tuple[float, float], taste: float
+) -> None:
+    """A quarter of the comparisons stand for each of four corpora; by p, and by the interval of a verdict."""
+    found = effects(*made_up(3, luck, taste))
+    corpora = COMPARISONS // 4
+    verdicts = [together(found[first::corpora]) for first in range(corpora)]
+    most = 0.05 * corpora + 3 * (0.05 * 0.95 * corpora) ** 0.5
+    assert sum(each.p_value < 0.05 for each in verdicts) <= most
+    assert sum(each.low > 0 or each.high < 0 for each in verdicts) <= most
+
+
+def test_recipes_that_differ_a_little_are_told_apart_on_several_corpora_together() -> None:
+    found = effects(*made_up(3, (0.1, 0.1), advantage=0.5))
+    corpora = COMPARISONS // 4
+    alone = sum(each.low > 0 for each in found) / COMPARISONS
+    joined = sum(together(found[first::corpora]).low > 0 for first in range(corpora)) / corpora
+    assert alone + 0.2 < joined
+
+
+def test_one_of_equals_is_seldom_called_the_best_or_worse_than_another() -> None:
+    """A quarter of the comparisons stand for each of four rivals."""
+    found = effects(*made_up(3, (0.3, 0.3)))
+    rivals = COMPARISONS // 4
+    verdicts = [best(found[first::rivals]) for first in range(rivals)]
+    assert (
+        sum(each.low > 0 or each.high < 0 for each in verdicts) <= 0.05 * rivals + 3 * (0.05 * rivals) ** 0.5
+    )
 
 
 def test_the_made_up_luck_of_seeds_would_deceive_a_test_of_documents_alone() -> None:

@@ -91,9 +91,10 @@ def compare_command(
 def _compare(
     recipes: Sequence[str], options: dict[str, Any], out: Path, only_finished: bool, as_json: bool
 ) -> None:
+    from spanwright.cli.tables.claim_verdicts import claim_verdicts_table
     from spanwright.cli.tables.recipe_scores import recipe_scores_table
     from spanwright.comparing import compare, load_plan, make_plan
-    from spanwright.comparing.result_texts import footnote
+    from spanwright.comparing.result_texts import CLAIM_NOTE, footnote
 
     if "corpora" in options:
         plan = make_plan({"recipes": recipes, **options}, "compare")
@@ -115,6 +116,9 @@ def _compare(
         for result in results.corpora:
             Console().print(recipe_scores_table(result))
         typer.echo(footnote(results))
+        if results.claims:
+            Console().print(claim_verdicts_table(results.claims))
+            typer.echo(CLAIM_NOTE)
     view.console.print(f"results: {out / 'results.md'}", highlight=False, soft_wrap=True)
 
 

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
+from spanwright.comparing.claims import read_numbers
 from spanwright.comparing.outcomes import (
     RunOutcome,
     analyse,
@@ -90,7 +91,7 @@ def _compared(plan: Plan, out: Path, only_finished: bool, watcher: ComparisonWat
             known[run.key] = analyse(run, plan.heat_map_split)
             write_outcomes(known.values(), out)
         watcher.finished(run, known[run.key], reused=reused)
-    results = summarise_runs(plan, [known[run.key] for run in runs])
+    results = summarise_runs(plan, [known[run.key] for run in runs], read_numbers(out))
     save_results(results, plan, out)
     return results
 

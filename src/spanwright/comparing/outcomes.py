@@ -7,7 +7,7 @@ the models and predictions of its runs are gone.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -25,7 +25,16 @@ from spanwright.comparing.runs import (
     training_time,
 )
 from spanwright.errors import InputError
-from spanwright.evaluation import Matches, Mistakes, break_down, compare_documents, find_mistakes, score
+from spanwright.evaluation import (
+    Difference,
+    Matches,
+    Mistakes,
+    break_down,
+    compare_documents,
+    compare_runs,
+    find_mistakes,
+    score,
+)
 from spanwright.evaluation.columns import Integers
 from spanwright.formats.io.whole_files import write_whole
 
@@ -127,6 +136,16 @@ def analyse(run: Run, heat_map_split: ScoredSplit) -> RunOutcome:
         words_per_second=words_per_second,
         record=run_record(run),
     )
+
+
+def differ(outcomes: Sequence[RunOutcome], base: Sequence[RunOutcome]) -> Difference:
+    """Whether a recipe and the base are equally good; a document counts once, with all its seeds."""
+    return compare_runs(_counts(outcomes), _counts(base))
+
+
+def _counts(outcomes: Sequence[RunOutcome]) -> Integers:
+    """Counts of each document in each run, `(runs, documents, 4)`."""
+    return np.stack([outcome.counts for outcome in outcomes])
 
 
 def write_outcomes(outcomes: Iterable[RunOutcome], out: Path) -> None:

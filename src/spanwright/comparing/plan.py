@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PositiveInt, StringConstraints, ValidationError, model_validator
 
+from spanwright.comparing.claim_plan import AnalysisPlan, ClaimPlan, UntestablePlan, check_claims
 from spanwright.errors import InputError, SettingsError
 from spanwright.settings import Settings, load_settings
 from spanwright.strict import Strict
@@ -85,6 +86,13 @@ class Plan(Strict):
     heat_map_split: ScoredSplit = "test"
     """The documents behind the heat map; Bundling Learning used dev."""
     plots: dict[PlanName, PlotPlan] = Field(default_factory=dict)
+    paper: str = ""
+    """Whose claims these are."""
+    changed: tuple[str, ...] = ()
+    """What differs from the paper, and why."""
+    claims: tuple[ClaimPlan, ...] = ()
+    untestable: tuple[UntestablePlan, ...] = ()
+    analyses: tuple[AnalysisPlan, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -104,6 +112,7 @@ class Plan(Strict):
         folders = Counter(map(folder_name, self.recipes))
         if twice := [folder for folder, count in folders.items() if count > 1]:
             raise ValueError(f"two of the recipes would go into the folder {twice[0]!r}; rename one")
+        check_claims(self.claims, self.recipes, tuple(self.corpora))
         return self
 
     @model_validator(mode="after")

@@ -6,13 +6,22 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+from spanwright.comparing.claims import ClaimResult
 from spanwright.comparing.results import SIGNIFICANT, CorpusResult, RecipeResult, Results
-from spanwright.evaluation import Spread
+from spanwright.evaluation import Effect, Spread
 
 SCORE_COLUMNS = ("recipe", "P", "R", "F1", "F1 per seed", "p", "seconds", "words/s")
 """The columns of a `score_row`."""
 _KINDS = ("boundary", "both", "any boundary", "type", "spurious", "overlapped", "missed")
 """Bundling Learning's BE is `any boundary`, its TE is `type` (Table 7)."""
+_LEAST_P = 0.001
+CLAIM_COLUMNS = ("claim", "verdict", "effect", "95 %", "p", "seeds", "documents")
+"""The columns of a `claim_row`."""
+CLAIM_NOTE = (
+    "Effects are in points, over all corpora of the claim together, and above 0 where the claim is right; "
+    "correlations and numbers of analyses have no unit. Confirmed: the interval lies above 0; contradicted: "
+    "below. Still rising: dev F1 rose by more than half a point in the last epoch."
+)
 
 
 def footnote(results: Results) -> str:
@@ -40,18 +49,21 @@ def markdown(results: Results, pictures: Iterable[str] = ()) -> str:
         lines += [
             f"## {result.corpus}",
             "",
-            *_markdown_rows(SCORE_COLUMNS, map(score_row, result.recipes)),
+            *markdown_rows(SCORE_COLUMNS, map(score_row, result.recipes)),
             "",
         ]
         lines += ["Mistakes on test in percent of false positives and false negatives, mean over seeds:", ""]
         rates = [(each.recipe, *_percentages(each)) for each in result.recipes]
-        lines += [*_markdown_rows(("recipe", *_KINDS), rates), ""]
+        lines += [*markdown_rows(("recipe", *_KINDS), rates), ""]
         lines += [
             f"F1 by bucket on {results.heat_map_split}, mean over seeds, less that of {results.base}:",
             "",
             f"![heat map of {result.corpus}](heat-map-{result.corpus}.png)",
             "",
         ]
+    if results.claims:
+        lines += ["## Claims", "", CLAIM_NOTE, ""]
+        lines += [*markdown_rows(CLAIM_COLUMNS, map(claim_row, results.claims)), ""]
     for picture in pictures:
         lines += [f"![{picture}]({picture})", ""]
     return "\n".join(lines)
@@ -93,6 +105,29 @@ def score_row(result: RecipeResult) -> tuple[str, ...]:
     )
 
 
+def claim_row(result: ClaimResult) -> tuple[str, ...]:
+    """A claim in the table of verdicts: a text for each of `CLAIM_COLUMNS`."""
+    verdict = ", ".join((result.verdict, *result.flags))
+    counts = (str(result.seeds), f"{result.documents:,}")
+    if result.effect is None:
+        return (result.claim.name, verdict, "", "", "", *counts)
+    return (
+        result.claim.name,
+        verdict,
+        *effect_texts(result.effect, in_points=result.claim.in_points),
+        *counts,
+    )
+
+
+def effect_texts(effect: Effect, *, in_points: bool) -> tuple[str, str, str]:
+    """An effect, its interval and its p as texts."""
+    value, low, high = (
+        f"{100 * number:+.1f}" if in_points else f"{number:+.2f}"
+        for number in (effect.value, effect.low, effect.high)
+    )
+    return value, f"{low} to {high}", f"{effect.p_value:.3f}" if effect.p_value >= _LEAST_P else "< 0.001"
+
+
 def _spread(spread: Spread) -> str:
     deviation = "" if spread.deviation is None else f" ±{100 * spread.deviation:.2f}"
     return f"{100 * spread.mean:.2f}{deviation}"
@@ -102,7 +137,8 @@ def _percentages(result: RecipeResult) -> list[str]:
     return [f"{100 * result.mistake_rates[kind]:.1f}" for kind in _KINDS]
 
 
-def _markdown_rows(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def markdown_rows(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A markdown table, line by line; all columns but the first are numbers."""
     alignment = ["---", *("---:" for _ in header[1:])]
     return [f"| {' | '.join(map(_cell, each))} |" for each in (header, alignment, *rows)]
 

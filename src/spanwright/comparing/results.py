@@ -7,13 +7,11 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
-from spanwright.comparing.outcomes import MEASURES, Buckets, Measure, RunOutcome
+from spanwright.comparing.claims import ClaimResult, Numbers, judge
+from spanwright.comparing.outcomes import MEASURES, Buckets, Measure, RunOutcome, differ
 from spanwright.comparing.plan import Plan, ScoredSplit
 from spanwright.errors import InputError
-from spanwright.evaluation import Difference, Spread, compare_runs, over_seeds
-from spanwright.evaluation.columns import Integers
+from spanwright.evaluation import Difference, Spread, over_seeds
 from spanwright.origin import commit, machine
 
 ATTRIBUTES = ("width", "text length", "label consistency", "entity density")
@@ -146,6 +144,7 @@ class Results:
     commit: str | None
     """Of the code that made them; None outside of a checkout."""
     machine: dict[str, Any]
+    claims: tuple[ClaimResult, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON."""
@@ -158,11 +157,12 @@ class Results:
         }
         plan = {"base": self.base, "seeds": self.seeds, "heat_map_split": self.heat_map_split}
         origin = {"commit": self.commit, "machine": self.machine}
-        return origin | plan | {"significance_level": SIGNIFICANT, "corpora": corpora}
+        claims = {"claims": [claim.to_dict() for claim in self.claims]} if self.claims else {}
+        return origin | plan | {"significance_level": SIGNIFICANT, "corpora": corpora} | claims
 
 
-def summarise_runs(plan: Plan, outcomes: Sequence[RunOutcome]) -> Results:
-    """The results of a plan, from the outcomes of its runs."""
+def summarise_runs(plan: Plan, outcomes: Sequence[RunOutcome], numbers: Numbers | None = None) -> Results:
+    """The results of a plan, from the outcomes of its runs and further numbers of them."""
     corpora: list[CorpusResult] = []
     for corpus in plan.corpora:
         of_recipe = {
@@ -183,14 +183,10 @@ def summarise_runs(plan: Plan, outcomes: Sequence[RunOutcome]) -> Results:
             for recipe, own in of_recipe.items()
         )
         corpora.append(CorpusResult(corpus, plan.base, tuple(recipes)))
-    return Results(plan.base, plan.seeds, plan.heat_map_split, tuple(corpora), commit(), machine())
+    claims = judge_claims(plan, outcomes, numbers or {})
+    return Results(plan.base, plan.seeds, plan.heat_map_split, tuple(corpora), commit(), machine(), claims)
 
 
-def differ(outcomes: Sequence[RunOutcome], base: Sequence[RunOutcome]) -> Difference:
-    """Whether a recipe and the base are equally good; a document counts once, with all its seeds."""
-    return compare_runs(_counts(outcomes), _counts(base))
-
-
-def _counts(outcomes: Sequence[RunOutcome]) -> Integers:
-    """Counts of each document in each run, `(runs, documents, 4)`."""
-    return np.stack([outcome.counts for outcome in outcomes])
+def judge_claims(plan: Plan, outcomes: Sequence[RunOutcome], numbers: Numbers) -> tuple[ClaimResult, ...]:
+    """What the runs so far say about the claims of a plan."""
+    return tuple(judge(claim, tuple(plan.corpora), outcomes, numbers) for claim in plan.claims)

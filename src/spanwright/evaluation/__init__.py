@@ -6,6 +6,7 @@ from spanwright.evaluation.calibration import Calibration, fit_calibration, fit_
 from spanwright.evaluation.columns import Comparison, compare_documents
 from spanwright.evaluation.confusion import Confusion, find_confusions
 from spanwright.evaluation.criteria import CRITERIA, Criterion, CriterionScores, Matches, score
+from spanwright.evaluation.effects import Effect, best, correlation, over_runs, slope, together
 from spanwright.evaluation.matching import Pair, Pairing, pair_documents
 from spanwright.evaluation.mistakes import Example, Mistakes, find_mistakes
 from spanwright.evaluation.reliability import (
@@ -38,6 +39,7 @@ __all__ = [
     "Criterion",
     "CriterionScores",
     "Difference",
+    "Effect",
     "Example",
     "Interval",
     "Matches",
@@ -46,12 +48,14 @@ __all__ = [
     "Pairing",
     "Scores",
     "Spread",
+    "best",
     "break_down",
     "collect_confidences",
     "compare_documents",
     "compare_runs",
     "confidence_intervals",
     "corpus_bleu",
+    "correlation",
     "evaluate",
     "expected_calibration_error",
     "find_confusions",
@@ -60,12 +64,15 @@ __all__ = [
     "fit_isotonic",
     "fit_temperature",
     "log_loss",
+    "over_runs",
     "over_seeds",
     "pair_documents",
     "paired_bootstrap",
     "paired_randomisation",
     "reliability_bins",
     "score",
+    "slope",
     "strict_scores",
+    "together",
     "tune_thresholds",
 ]

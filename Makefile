@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_ALL := $(VENV)/.ready-all
 
-.PHONY: demo test test-all lint bench clean
+.PHONY: demo test test-all lint bench claims clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -37,6 +37,9 @@ test-all: lint $(READY_ALL)  ## lint, and every test
 
 bench: $(READY)  ## time of the plain recipe divided by the bare encoder's
 	$(BIN)/python benchmarks/speed.py plain
+
+claims: $(READY)  ## the page of claims, from the lines of finished runs
+	$(BIN)/python benchmarks/claims/page.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis quickstart-run

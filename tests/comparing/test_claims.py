@@ -81,6 +81,15 @@ def test_corpora_are_judged_alone_and_together(outcomes: list[RunOutcome]) -> No
     assert list(chosen.by_corpus) == ["two"] and chosen.flags == ()
 
 
+def test_runs_of_two_corpora_may_be_held_against_each_other(outcomes: list[RunOutcome]) -> None:
+    """The same recipe, trained on other documents, on the same test documents."""
+    leaked = [replace(run, corpus="leaked", recipe="plain") for run in outcomes if run.recipe == "spanner"]
+    asked = claim(better="plain", than=["plain"], than_corpus="made", corpora=["leaked"])
+    found = judge(asked, ["made", "leaked"], [*outcomes, *leaked], {})
+    assert found.effect == judged(outcomes, better="spanner", than=["plain"]).effect
+    assert list(found.by_corpus) == ["leaked"] and found.seeds == 3
+
+
 def test_without_runs_of_both_sides_there_is_no_verdict(outcomes: list[RunOutcome]) -> None:
     some = [run for run in outcomes if run.recipe != "binder"]
     found = judged(some, better="spanner", than=["binder"])

@@ -86,6 +86,12 @@ def test_settings_of_a_recipe_go_over_those_of_a_corpus_and_these_over_those_of_
     }
 
 
+def test_a_corpus_may_have_some_of_the_recipes() -> None:
+    plan = make_plan(values(corpora={"one": CORPUS, "two": {**CORPUS, "recipes": ["bundling"]}}), "plan")
+    assert plan.recipes_on("one") == ("plain", "bundling")
+    assert plan.recipes_on("two") == ("bundling",)
+
+
 def test_the_first_recipe_is_the_base_unless_one_is_named() -> None:
     assert make_plan(values(), "plan").base == "plain"
     assert make_plan(values(base="bundling"), "plan").base == "bundling"
@@ -110,6 +116,10 @@ def test_descriptions_that_no_recipe_reads_are_refused() -> None:
     ("changes", "message"),
     [
         ({"base": "binder"}, "base names 'binder'; legal are plain, bundling"),
+        (
+            {"corpora": {"made": {**CORPUS, "recipes": ["binder"]}}},
+            "corpora.made.recipes names 'binder'; legal are plain, bundling",
+        ),
         ({"set_for": {"binder": []}}, "set_for names 'binder'; legal are plain, bundling"),
         (
             {"plots": {"one": {"kind": "line", "recipes": ["plain", "spanner"]}}},
@@ -140,7 +150,7 @@ def test_descriptions_that_no_recipe_reads_are_refused() -> None:
         (
             {"corpora": {"made": {**CORPUS, "tests": 1}}},
             "'corpora.made.tests' is unknown; legal here are train, dev, test, together, format, options, "
-            "documents, map, descriptions, set",
+            "documents, recipes, map, descriptions, set",
         ),
         (
             {"corpora": {"made": {**CORPUS, "documents": {"all": 1}}}},

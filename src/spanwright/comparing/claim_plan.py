@@ -26,6 +26,9 @@ class ClaimPlan(Strict):
     says: str
     better: str = ""
     than: tuple[str, ...] = ()
+    than_corpus: str = ""
+    """The corpus that runs of `than` are taken from, if it is not that of `better`; both must have the same
+    test documents."""
     order: tuple[str, ...] = ()
     """Recipes along which the number is said to rise."""
     partner: str = ""
@@ -66,6 +69,16 @@ class ClaimPlan(Strict):
         """All recipes that the claim is about, the better one first."""
         named = (self.better, *self.than, *self.order, self.partner)
         return tuple(recipe for recipe in named if recipe)
+
+    def sides(self, corpus: str) -> dict[str, tuple[str, str]]:
+        """Corpus and recipe of the runs that decide the claim on a corpus, by what each side is called."""
+        rivals = {self.rival(recipe): (self.than_corpus or corpus, recipe) for recipe in self.than}
+        others = (self.better, *self.order, self.partner)
+        return {recipe: (corpus, recipe) for recipe in others if recipe} | rivals
+
+    def rival(self, recipe: str) -> str:
+        """What a recipe of `than` is called."""
+        return f"{recipe} from {self.than_corpus}" if self.than_corpus else recipe
 
     @property
     def in_points(self) -> bool:
@@ -109,7 +122,7 @@ def check_claims(claims: Sequence[ClaimPlan], recipes: Sequence[str], corpora: S
     for claim in claims:
         for key, named, known in (
             ("recipe", claim.recipes, recipes),
-            ("corpus", claim.corpora, corpora),
+            ("corpus", (*claim.corpora, *filter(None, [claim.than_corpus])), corpora),
         ):
             if unknown := [name for name in named if name not in known]:
                 raise ValueError(

@@ -100,8 +100,8 @@ def judge(
     in_order = sorted(outcomes, key=lambda outcome: outcome.seed)
     runs = {
         corpus: {
-            recipe: [each for each in in_order if (each.corpus, each.recipe) == (corpus, recipe)]
-            for recipe in claim.recipes
+            side: [each for each in in_order if (each.corpus, each.recipe) == place]
+            for side, place in claim.sides(corpus).items()
         }
         for corpus in asked
     }
@@ -119,9 +119,9 @@ def judge(
         seeds=min((len(each) for own in there.values() for each in own.values()), default=0),
         documents=sum(len(own[claim.recipes[0]][0].counts) for own in there.values()),
         rising=tuple(
-            f"{recipe} on {corpus}"
+            f"{side} on {corpus}"
             for corpus, own in there.items()
-            for recipe, each in own.items()
+            for side, each in own.items()
             if still_rising(each)
         ),
     )
@@ -158,20 +158,22 @@ def read_numbers(out: Path) -> Numbers:
 
 
 Runs = Mapping[str, Mapping[str, Sequence[RunOutcome]]]
-"""Runs by corpus and recipe."""
+"""Runs by corpus, and there by what the side of a claim is called, which mostly is the recipe."""
 Judged = tuple[Effect | None, dict[str, Effect]]
 """The effect over all corpora, and on each."""
 
 
 def _judge_difference(claim: ClaimPlan, runs: Runs, numbers: Numbers) -> Judged:
-    effects = {corpus: _difference(claim, own, claim.than[0], numbers) for corpus, own in runs.items()}
+    effects = {
+        corpus: _difference(claim, own, claim.rival(claim.than[0]), numbers) for corpus, own in runs.items()
+    }
     return together(list(effects.values())), effects
 
 
 def _judge_best(claim: ClaimPlan, runs: Runs, numbers: Numbers) -> Judged:
     """Rivals are met on all corpora together first: the best need not be the best on every corpus."""
     by_rival = [
-        {corpus: _difference(claim, own, rival, numbers) for corpus, own in runs.items()}
+        {corpus: _difference(claim, own, claim.rival(rival), numbers) for corpus, own in runs.items()}
         for rival in claim.than
     ]
     everywhere = best([together(list(effects.values())) for effects in by_rival])

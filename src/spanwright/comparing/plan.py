@@ -34,6 +34,8 @@ class CorpusPlan(Strict):
     options: dict[str, str] = Field(default_factory=dict)
     """Choices of the format, such as tag_column."""
     documents: DocumentLimits = DocumentLimits()
+    recipes: tuple[str, ...] = ()
+    """Those of the plan that run on this corpus; all unless given."""
     map: str | None = None
     """A label map, a file or the name of a shipped one, that knows this corpus by its name here: entities get
     its shared types, and those without one are left out."""
@@ -106,6 +108,7 @@ class Plan(Strict):
         """Refuse recipes that are named and not compared, and two that would share a folder."""
         named = {"base": [self.base], "set_for": list(self.changes_for)}
         named |= {f"plots.{name}": list(plot.recipes) for name, plot in self.plots.items()}
+        named |= {f"corpora.{name}.recipes": list(each.recipes) for name, each in self.corpora.items()}
         for key, recipes in named.items():
             if unknown := [recipe for recipe in recipes if recipe not in self.recipes]:
                 raise ValueError(f"{key} names {unknown[0]!r}; legal are {', '.join(self.recipes)}")
@@ -122,6 +125,10 @@ class Plan(Strict):
         if any(change.partition("=")[0].strip() == "training.seed" for place in places for change in place):
             raise ValueError("training.seed cannot be set: a comparison counts its seeds from 1")
         return self
+
+    def recipes_on(self, corpus: str) -> tuple[str, ...]:
+        """The recipes that run on a corpus."""
+        return self.corpora[corpus].recipes or self.recipes
 
     def settings(self, recipe: str, corpus: str) -> Settings:
         """The settings of a recipe on a corpus; what is said of recipes goes over what is said of corpora."""
@@ -149,7 +156,7 @@ def make_plan(values: Mapping[str, Any], where: str) -> Plan:
     except ValidationError as error:
         raise InputError(f"{where}: {reasons(error, Plan)}") from None
     for name, corpus in plan.corpora.items():
-        settings = [plan.settings(recipe, name) for recipe in plan.recipes]
+        settings = [plan.settings(recipe, name) for recipe in plan.recipes_on(name)]
         if corpus.descriptions is not None and not any(each.scorer.reads_descriptions for each in settings):
             raise SettingsError(
                 f"{where}: descriptions are given for the corpus {name!r}, but none of the recipes "

@@ -129,9 +129,11 @@ def plan_runs(plan: Plan, out: Path, watcher: RunsWatcher) -> list[Run]:
     runs: list[Run] = []
     for name, corpus_plan in plan.corpora.items():
         corpus = _read_corpus(name, corpus_plan, watcher)
-        settings = {recipe: _resolved(plan.settings(recipe, name), corpus) for recipe in plan.recipes}
+        settings = {
+            recipe: _resolved(plan.settings(recipe, name), corpus) for recipe in plan.recipes_on(name)
+        }
         for seed in range(1, plan.seeds + 1):
-            for recipe in plan.recipes:
+            for recipe in plan.recipes_on(name):
                 folder = out / "runs" / name / folder_name(recipe) / f"seed-{seed}"
                 runs.append(Run(corpus, recipe, seed, _with_seed(settings[recipe], seed), folder))
     _refuse_changed(runs)

@@ -176,11 +176,14 @@ def draw_widths(outcomes: Sequence[RunOutcome], path: Path, title: str) -> bool:
     figure = Figure(figsize=(9, 3.4), layout="constrained")
     recipes = list(dict.fromkeys(run.recipe for run in nested))
     for axes, attribute in zip(figure.subplots(1, 2), (_WIDTHS, "nesting"), strict=True):
-        buckets = [bucket for name, bucket in nested[0].buckets if name == attribute]
+        buckets = [
+            place[1] for place, gold in nested[0].buckets.items() if place[0] == attribute and gold.gold
+        ]
         for recipe in recipes:
             own = [run for run in nested if run.recipe == recipe]
             means = [100 * fmean(run.buckets[attribute, bucket].f1 for run in own) for bucket in buckets]
-            axes.plot(range(len(buckets)), means, marker="o", markersize=4, label=short(recipe))
+            line = "-" if attribute == _WIDTHS else ":"
+            axes.plot(range(len(buckets)), means, line, marker="o", markersize=4, label=short(recipe))
         gold = [nested[0].buckets[attribute, bucket].gold for bucket in buckets]
         names = [f"{bucket}\n({count})" for bucket, count in zip(buckets, gold, strict=True)]
         axes.set_xticks(range(len(buckets)), names, fontsize=7)

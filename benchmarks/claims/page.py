@@ -32,6 +32,7 @@ PAPERS = {
     "BINDER": "BINDER (Zhang et al., ICLR 2023)",
     "CVAE-NER": "CVAE-NER (Oi and Miwa, 2025)",
     "All, at base size": "All systems with an encoder of base size",
+    "Beside other tools": "Beside other tools",
 }
 """In the order of the page."""
 VERDICTS = ("confirmed", "not confirmed", "contradicted", "not run yet", "untestable here")
@@ -275,14 +276,19 @@ def analysis_files(part: Part, analysis: AnalysisPlan) -> Iterator[str]:
             yield from scores_in(json.loads((part.folder / file).read_text(encoding="utf-8")))
 
 
+SCORES = {("precision", "recall", "f1"): 100, ("P", "R", "F1"): 1}
+"""What files of results call them, and what makes percentages of them."""
+
+
 def scores_in(values: object, place: str = "") -> Iterator[str]:
     """A line for every precision, recall and F1 in a file of results."""
     if not isinstance(values, dict):
         return
-    if {"precision", "recall", "f1"} <= values.keys():
-        numbers = ", ".join(f"{name} {100 * values[name]:.1f}" for name in ("precision", "recall", "f1"))
-        yield f"- {place or 'all'}: {numbers}"
-        return
+    for names, scale in SCORES.items():
+        if values.keys() >= set(names):
+            numbers = ", ".join(f"{name} {scale * values[name]:.1f}" for name in names)
+            yield f"- {place or 'all'}: {numbers}"
+            return
     for key, value in values.items():
         yield from scores_in(value, f"{place}, {key}" if place else str(key))
     if not place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pretending
@@ -39,6 +40,10 @@ def test_every_plan_tells_its_command_and_its_cost(name: str) -> None:
     text = (CLAIMS / f"{name}.toml").read_text()
     assert f"spanwright compare benchmarks/claims/{name}.toml --out docs/results/claims/{name}\n" in text
     assert "core hours: " in text
+
+
+def test_the_list_of_plans_is_complete() -> None:
+    assert sorted(re.findall(r"\]\(([\w-]+)\.toml\) \|", (CLAIMS / "README.md").read_text())) == PLANS
 
 
 @every_plan

@@ -241,6 +241,18 @@ def test_lines_are_enough_to_go_on_and_to_make_all_pages_again(
     assert without_seconds(tmp_path / "results.json") == without_seconds(compared / "results.json")
 
 
+def test_lines_of_two_files_are_put_together_by_putting_them_in_one(
+    corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
+) -> None:
+    """As of two machines that shared the runs; a run that both have counts once."""
+    every = (compared / "runs.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "runs.jsonl").write_text("".join([*every[2:], *every[:3]]))
+    watched = Watched()
+    compare(plan(corpus, tiny_encoder), out=tmp_path, watcher=watched)
+    assert (watched.trained, watched.reused) == ([], list(RUNS))
+    assert without_seconds(tmp_path / "results.json") == without_seconds(compared / "results.json")
+
+
 def without_seconds(results: Path) -> str:
     return re.sub(r'"(seconds|words_per_second)": [\d.e-]+', "", results.read_text())
 

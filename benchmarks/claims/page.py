@@ -95,7 +95,7 @@ def main() -> None:
 def read_parts(plans: Path, results: Path) -> list[Part]:
     """All plans with the verdicts so far."""
     parts = []
-    for path in sorted(plans.glob("*.toml")):
+    for path in sorted(plans.glob("*.toml"), key=lambda path: path.stem):
         plan, folder = load_plan(path), results / path.stem
         outcomes = list(read_outcomes(folder).values())
         claims = judge_claims(plan, outcomes, read_numbers(folder))

@@ -127,11 +127,22 @@ def test_a_plan_compares_several_corpora_and_draws_its_plots(
         [plots.both]
         kind = "bars"
         recipes = ["plain"]
+        [[claims]]
+        name = "more-documents"
+        place = "our own"
+        says = "More documents make a better model."
+        better = "plain"
+        than = ["plain"]
+        than_corpus = "two"
+        corpora = ["one"]
         """
     )
     outcome = run("compare", plan, "--out", tmp_path / "out")
     assert outcome.code == 0, outcome.stderr
     assert "one (test)" in outcome.stdout and "two (test)" in outcome.stdout
+    (found,) = json.loads((tmp_path / "out" / "results.json").read_text())["claims"]
+    assert "more-documents" in outcome.stdout and "too few seeds" in " ".join(outcome.stdout.split())
+    assert (found["seeds"], found["documents"], found["flags"][-1]) == (1, 6, "too few seeds")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"heat-map-one.png", "heat-map-two.png", "mistakes-two.csv", "plot-both.png"} <= names
     assert "(plot-both.png)" in (tmp_path / "out" / "results.md").read_text()

@@ -29,7 +29,7 @@ from spanwright.labels import LabelSpace
 from spanwright.model_files.digests import Digests
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import load_pretrained
-from spanwright.predicting.onnx.export import export
+from spanwright.predicting.onnx.export import export, products_in_floats
 from spanwright.predicting.onnx.files import Graph, Runtime, weights_digest
 from spanwright.predicting.onnx.graphs import BLOCKS, ENCODER, GraphBackbone, GraphBlocks, span_transformer
 from spanwright.predicting.onnx.runtimes import random_batches, random_documents, score_difference
@@ -175,17 +175,26 @@ def test_scores_in_8_bits_are_near_those_of_torch(deep: Exported, several: Expor
     for exported in (deep, several):
         tagger = load(exported.folder)
         batches = list(random_batches(tagger, 10))
-        assert 1e-4 < score_difference(tagger, load(exported.folder, "onnx-int8"), batches) < 0.1
+        assert 1e-4 < score_difference(tagger, load(exported.folder, "onnx-int8"), batches) < 0.3
 
 
 def test_all_products_with_weights_are_in_8_bits(deep: Exported) -> None:
-    # First pieces of the tiny encoder are like the others, so its feed-forward networks are whole.
     for name, products in ((ENCODER, 2 * 6), (BLOCKS, 2 * 4)):
-        graph = onnx.load_model(deep.folder / f"{name}-int8.onnx").graph
-        weights = {tensor.name for tensor in graph.initializer}
-        kinds = [node.op_type for node in graph.node if weights & set(node.input[1:2])]
-        assert kinds.count("MatMulInteger") == products
-        assert not {"MatMul", "Gemm"} & set(kinds)
+        model = onnx.load_model(deep.folder / f"{name}-int8.onnx")
+        assert [node.op_type for node in model.graph.node].count("MatMulInteger") == products
+        assert products_in_floats(model) == []
+        assert len(products_in_floats(onnx.load_model(deep.folder / f"{name}.onnx"))) == products
+
+
+def test_a_graph_that_onnxruntime_leaves_as_it_is_is_an_error(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = "onnxruntime.quantization.quantize_dynamic"
+    monkeypatch.setattr(copied, lambda exact, out, **_: shutil.copy(exact, out))
+    artifact.save(make("plain"), tmp_path / "model")
+    with pytest.raises(SpanwrightError, match=r"encoder-int8\.onnx: onnxruntime left 12 products"):
+        export(tmp_path / "model", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_command_compares_all_runtimes(deep: Exported) -> None:

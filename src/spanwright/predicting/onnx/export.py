@@ -1,7 +1,7 @@
 """Export: a copy of a model directory with the costly parts of its network as ONNX graphs.
 
-For each part (see `graphs`) there are two files: one that computes what torch does, and one whose products
-with weights (`integers`) and embeddings (`tables`) are in 8-bit integers.
+For each part (see `graphs`) there are two files: one that computes what torch does, and one in which
+onnxruntime has put products with weights, and embeddings, into 8-bit integers.
 """
 
 from __future__ import annotations
@@ -22,12 +22,8 @@ from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.formats.io.whole_files import sync
 from spanwright.parts.batch import Batch, to_tensors
 from spanwright.parts.encoder.encoder import Encoder
-from spanwright.predicting.onnx.embedding_tables import quantise_tables
 from spanwright.predicting.onnx.files import LARGEST, WEIGHTS, file_name, weights_digest
-from spanwright.predicting.onnx.first_pieces import take_first_pieces_apart
-from spanwright.predicting.onnx.graphs import ENCODER, Exportable, exportable
-from spanwright.predicting.onnx.heads import leave_heads_in_place
-from spanwright.predicting.onnx.integers import approximate_activations, quantise_products
+from spanwright.predicting.onnx.graphs import Exportable, exportable
 from spanwright.predicting.onnx.runtimes import random_documents
 from spanwright.predicting.tagger import Tagger
 
@@ -102,14 +98,38 @@ def _write(part: Exportable, folder: Path, weights: str) -> None:
         raise InputError(
             f"the {part.name} has {model.ByteSize()} bytes as an ONNX file; legal are at most {LARGEST}"
         )
-    onnx.save_model(model, folder / file_name(part.name, "onnx"))
-    quantise_tables(model)
-    if part.name == ENCODER:
-        take_first_pieces_apart(model, {name: value.numpy() for name, value in part.examples.items()})
-    quantise_products(model)
-    leave_heads_in_place(model)
-    approximate_activations(model)
-    onnx.save_model(model, folder / file_name(part.name, "onnx-int8"))
+    exact = folder / file_name(part.name, "onnx")
+    onnx.save_model(model, exact)
+    _quantise(exact, folder / file_name(part.name, "onnx-int8"))
+
+
+def _quantise(exact: Path, out: Path) -> None:
+    """Write a graph in 8 bits. Weights have a scale for each column; activations have one when they come.
+
+    Weights take 7 of their bits: with 8, sums of products overflow on processors without VNNI.
+    """
+    import onnx
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    with _quietly():
+        quantize_dynamic(exact, out, weight_type=QuantType.QInt8, per_channel=True, reduce_range=True)
+    model = onnx.load_model(out)
+    if left := products_in_floats(model):
+        raise SpanwrightError(
+            f"{out.name}: onnxruntime left {len(left)} products with weights in floats, such as {left[0]!r}. "
+            f"Use the runtime 'onnx', or the versions in constraints.txt"
+        )
+
+
+def products_in_floats(model: Any) -> list[str]:
+    """The names of the products with weights that are not in 8 bits."""
+    weights = {
+        tensor.name
+        for tensor in model.graph.initializer
+        if len(tensor.dims) == 2 and tensor.data_type == tensor.FLOAT
+    }
+    products = (node for node in model.graph.node if node.op_type in ("MatMul", "Gemm"))
+    return [node.name for node in products if node.input[1] in weights]
 
 
 def _graph(part: Exportable, weights: str) -> Any:

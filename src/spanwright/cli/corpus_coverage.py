@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report, reported
-from spanwright.cli.tables.lexicon_coverage import lexicon_coverage_table
+from spanwright.cli.tables.corpora import lexicon_coverage_table
 from spanwright.errors import InputError
 from spanwright.lexicons import Lexicon, lexicon_from_documents, merge, read_lexicon
 from spanwright.lexicons.files import FORMS, form_of

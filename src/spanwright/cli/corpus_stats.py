@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report
-from spanwright.cli.tables.corpus_figures import corpus_figures_table, type_counts_table
+from spanwright.cli.tables.corpora import corpus_figures_table, type_counts_table
 from spanwright.corpora.statistics import Statistics, statistics
 
 

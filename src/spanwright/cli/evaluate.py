@@ -18,7 +18,7 @@ from spanwright.cli.evaluate_parts import (
     mistakes_part,
 )
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
-from spanwright.cli.tables.type_scores import type_scores_table
+from spanwright.cli.tables.scores import type_scores_table
 from spanwright.errors import InputError
 from spanwright.evaluation import CRITERIA, Comparison, Scores, compare_documents, strict_scores
 from spanwright.formats.files import Corpus

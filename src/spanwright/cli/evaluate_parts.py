@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from spanwright.cli.tables.score_analyses import (
+from spanwright.cli.tables.scores import (
     breakdown_tables,
     confusion_table,
     criteria_tables,

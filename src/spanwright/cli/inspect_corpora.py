@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import report
-from spanwright.cli.tables.corpora_nearness import corpora_nearness_table
+from spanwright.cli.tables.inspections import corpora_nearness_table
 from spanwright.errors import InputError
 from spanwright.formats.io.whole_files import write_whole
 from spanwright.text import Document

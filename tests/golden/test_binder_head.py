@@ -21,7 +21,7 @@ from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, Comparisons
-from spanwright.settings.objective import ObjectiveSettings
+from spanwright.settings.learning import ObjectiveSettings
 from spanwright.settings.representations import ComposedSettings
 from spanwright.settings.scorers import BiEncoderSettings
 from spanwright.settings.settings import Decoding

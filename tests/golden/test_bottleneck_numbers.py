@@ -19,9 +19,8 @@ from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.parts.spans.transforms import bottleneck
 from spanwright.parts.spans.transforms.bottleneck import Bottleneck
 from spanwright.parts.spans.transforms.transformed import Transformed
-from spanwright.settings.objective import ObjectiveSettings
+from spanwright.settings.learning import LinearSchedule, ObjectiveSettings
 from spanwright.settings.representations import ComposedSettings
-from spanwright.settings.schedules import LinearSchedule
 from spanwright.settings.scorers import SigmoidSettings
 from spanwright.settings.transforms import BottleneckSettings
 from spanwright.training.objective import total, weights_at

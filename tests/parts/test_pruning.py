@@ -18,7 +18,7 @@ from spanwright.parts.batch import Batch, Mentions
 from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.spans.pruning import Pruner
 from spanwright.predicting.tagger import Tagger
-from spanwright.settings.candidates import PruningSettings
+from spanwright.settings.data import PruningSettings
 from spanwright.text import Document
 
 LIMIT = 3

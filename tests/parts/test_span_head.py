@@ -21,7 +21,7 @@ from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.parts.spans.scorers.softmax import Softmax
 from spanwright.parts.spans.transforms.bottleneck import Bottleneck
 from spanwright.parts.spans.transforms.transformed import Transformed
-from spanwright.settings.candidates import PruningSettings
+from spanwright.settings.data import PruningSettings
 from spanwright.settings.representations import ComposedSettings
 from spanwright.settings.scorers import SigmoidSettings, SoftmaxSettings
 from spanwright.settings.transforms import BottleneckSettings

@@ -26,8 +26,7 @@ from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import hidden_size, load_pretrained
 from spanwright.settings import Settings
 from spanwright.settings.auxiliaries import SpanVaeSettings
-from spanwright.settings.objective import ObjectiveSettings
-from spanwright.settings.schedules import Weight
+from spanwright.settings.learning import ObjectiveSettings, Weight
 from spanwright.text import Document
 from spanwright.training.corpora import portions
 from spanwright.training.data import (

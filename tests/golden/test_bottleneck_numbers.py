@@ -12,7 +12,7 @@ from torch import Tensor
 from batching import batch_of, every_span
 from golden.golden_arrays import Arrays, assert_near, load_arrays, load_layers, load_linear, numbered
 from spanwright.parts.batch import Batch
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid

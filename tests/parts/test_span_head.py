@@ -11,7 +11,7 @@ from torch import Tensor
 
 from batching import batch_of, every_span
 from spanwright.parts.batch import Batch, Mentions
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.model import SpanHead
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.pruning import Pruner

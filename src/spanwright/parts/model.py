@@ -13,8 +13,7 @@ from spanwright.parts.batch import Batch, Spans
 from spanwright.parts.beside.conditional import Conditioned
 from spanwright.parts.beside.tagger import WordTagger
 from spanwright.parts.beside.writer.auto_encoders import SpanVae
-from spanwright.parts.encoder.encoder import Encoder
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import Encoder, WordStates
 from spanwright.parts.part import Part, Role, Roles, roles_of
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.pruning import PRUNING, Pruner

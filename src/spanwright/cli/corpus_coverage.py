@@ -15,8 +15,7 @@ from spanwright.cli.tables.corpora import lexicon_coverage_table
 from spanwright.errors import InputError
 from spanwright.lexicons import Lexicon, lexicon_from_documents, merge, read_lexicon
 from spanwright.lexicons.files import FORMS, form_of
-from spanwright.lexicons.obo import DEFAULT_SCOPES
-from spanwright.lexicons.obo_stanzas import SCOPES
+from spanwright.lexicons.obo import DEFAULT_SCOPES, SCOPES
 
 ALL_LEXICONS = "all together"
 

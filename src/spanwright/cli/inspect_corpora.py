@@ -44,7 +44,7 @@ def corpora_command(
 
     from spanwright import artifact
     from spanwright.analysis.corpora import inspect_corpora, lack_of_conditions
-    from spanwright.analysis.corpora_pictures import draw_corpora
+    from spanwright.analysis.pictures import draw_corpora
 
     loaded = artifact.load(model)
     documents = _documents(corpora, split) if corpora is not None else []

@@ -11,7 +11,7 @@ import typer
 from spanwright.cli.reading import FORMAT_HELP
 from spanwright.errors import InputError
 from spanwright.formats.files import FORMATS
-from spanwright.formats.io.visible_files import visible
+from spanwright.formats.io.file_names import visible
 
 ModelFolder = Annotated[Path, typer.Argument(help="A model directory, such as RUN/model.")]
 InputFormat = Annotated[str | None, typer.Option(help=f"Format of the inputs: {FORMAT_HELP}.")]

@@ -43,7 +43,7 @@ def quantise_encoder(folder: Path) -> None:
 
 
 def draw_statistics(folder: Path) -> None:
-    from spanwright.corpora.statistics_picture import draw_statistics
+    from spanwright.corpora.statistics import draw_statistics
 
     draw_statistics(statistics([DOCUMENT]), folder / "picture.svg", title="one document")
 

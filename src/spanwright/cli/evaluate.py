@@ -25,10 +25,9 @@ from spanwright.cli.tables.scores import (
 from spanwright.errors import InputError
 from spanwright.evaluation.breakdowns import break_down
 from spanwright.evaluation.columns import Comparison, compare_documents
-from spanwright.evaluation.confusion import find_confusions
 from spanwright.evaluation.criteria import CRITERIA, Criterion, score
 from spanwright.evaluation.mistake_passages import find_passages
-from spanwright.evaluation.mistakes import find_mistakes
+from spanwright.evaluation.mistakes import find_confusions, find_mistakes
 from spanwright.evaluation.reliability import find_reliability
 from spanwright.evaluation.scores import Scores, strict_scores
 from spanwright.evaluation.significance import (

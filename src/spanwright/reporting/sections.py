@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spanwright.reporting.charts import bucket_chart, confusion_chart, interval_chart, line_chart
-from spanwright.reporting.confidence_charts import reliability_chart, spread_chart
+from spanwright.reporting.charts import (
+    bucket_chart,
+    confusion_chart,
+    interval_chart,
+    line_chart,
+    reliability_chart,
+    spread_chart,
+)
 from spanwright.reporting.content import Content, SystemContent
 from spanwright.reporting.drawing import percent, series
 from spanwright.reporting.markup import Element, Node, figure, make, name_of, note, section

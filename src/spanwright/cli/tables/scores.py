@@ -12,10 +12,9 @@ from rich.text import Text
 from spanwright.evaluation import Averages, Counts, Scores
 from spanwright.evaluation.breakdowns import Breakdowns
 from spanwright.evaluation.columns import Integers
-from spanwright.evaluation.confusion import Confusion
 from spanwright.evaluation.criteria import Criterion, CriterionScores, Matches
 from spanwright.evaluation.mistake_passages import Passage
-from spanwright.evaluation.mistakes import Mistakes
+from spanwright.evaluation.mistakes import Confusion, Mistakes
 from spanwright.evaluation.reliability import Reliability
 from spanwright.evaluation.significance import Difference, Interval
 from spanwright.perturbing.measuring import Robustness

@@ -147,7 +147,7 @@ class SpanModel(Part):
         if self.spans is not None and self.spans.terms & set(terms):
             losses |= self.spans.losses(states, batch, terms)
         if self.writer is not None and self.writer.terms & set(terms):
-            assert batch.rewrites is not None  # training/writer/rewriting.py makes them
+            assert batch.rewrites is not None  # training/writer/writing.py makes them
             losses |= self.writer.losses(self.evidence(states, batch.rewrites.spans), batch.rewrites)
         for other in self._others:
             if other.terms & set(terms):

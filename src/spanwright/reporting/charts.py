@@ -8,7 +8,7 @@ import numpy as np
 
 from spanwright.evaluation import Bin, Confidences, Interval, Matches
 from spanwright.evaluation.columns import Integers
-from spanwright.reporting.curves import Point
+from spanwright.reporting.content import Point
 from spanwright.reporting.drawing import (
     Scale,
     across,

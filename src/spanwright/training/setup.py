@@ -19,7 +19,7 @@ from spanwright.batches.collate import Sampling, collate
 from spanwright.batches.order import Portion, training_order
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import window_lengths
-from spanwright.batches.writer.vocabulary import Vocabulary
+from spanwright.batches.writer import Vocabulary
 from spanwright.errors import SettingsError
 from spanwright.origin import commit
 from spanwright.parts.build import build

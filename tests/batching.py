@@ -10,7 +10,7 @@ import torch
 
 from spanwright.batches import batch as arrays
 from spanwright.batches.batch import Array
-from spanwright.batches.neighbours import find_neighbours
+from spanwright.batches.collate import find_neighbours
 from spanwright.parts.batch import Batch, Golds, Mentions, Spans, to_tensors
 
 NOWHERE = torch.zeros(0, dtype=torch.long)

@@ -17,7 +17,7 @@ from torch import nn
 import tiny
 from spanwright import artifact
 from spanwright.batches.pieces import PieceEncoder
-from spanwright.batches.writer.vocabulary import Vocabulary
+from spanwright.batches.writer import Vocabulary
 from spanwright.errors import DivergenceError, ModelError, SpanwrightError
 from spanwright.labels import LabelSpace
 from spanwright.parts.build import build

@@ -65,7 +65,7 @@ RULES = {
     "batches": rule("text labels errors settings", "numpy tokenizers"),
     "parts": rule("batches errors settings", "torch numpy"),
     "parts/encoder/backbone.py": rule("batches errors settings", "torch", later_packages=True),
-    "parts/encoder/conversions.py": rule("errors", "torch safetensors", later_packages=True),
+    "parts/encoder/conversions.py": rule("errors", "torch numpy safetensors", later_packages=True),
     "parts/encoder/adapters.py": rule("errors settings", "torch", later_packages=True),
     "parts/build.py": rule("batches errors labels settings", "torch"),
     "evaluation": rule("text errors", "numpy"),

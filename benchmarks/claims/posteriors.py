@@ -21,7 +21,7 @@ from spanwright import artifact
 from spanwright.analysis.projections import neighbour_layout
 from spanwright.artifact import TrainedModel
 from spanwright.batches.prepare import gold_words
-from spanwright.batches.writer.gold_spans import spans_of_golds
+from spanwright.batches.writer import spans_of_golds
 from spanwright.errors import InputError
 from spanwright.formats.files import read
 from spanwright.parts.batch import to_tensors

@@ -31,7 +31,7 @@ from torch import Tensor
 from spanwright import __version__
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import WindowPlan
-from spanwright.batches.writer.vocabulary import Vocabulary
+from spanwright.batches.writer import Vocabulary
 from spanwright.errors import DivergenceError, InputError, ModelError, SpanwrightError
 from spanwright.evaluation import Calibration
 from spanwright.evaluation.columns import Floats, Integers

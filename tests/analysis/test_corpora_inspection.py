@@ -18,9 +18,8 @@ from matplotlib.figure import Figure
 import making
 import tiny
 from spanwright.analysis.corpora import CorporaInspection, corpus_labels, inspect_corpora, nearness
-from spanwright.analysis.corpora_pictures import draw_corpora
-from spanwright.analysis.cosines import template_angles
-from spanwright.analysis.scores import score_distributions
+from spanwright.analysis.measures import score_distributions, template_angles
+from spanwright.analysis.pictures import draw_corpora
 from spanwright.analysis.spans import collect_spans, unit_vectors
 from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import PieceEncoder

@@ -17,8 +17,7 @@ from spanwright.analysis import WrittenSpan, left_out, rewritten, score_written,
 from spanwright.artifact import TrainedModel
 from spanwright.batches.collate import collate
 from spanwright.batches.prepare import prepare, windows_of
-from spanwright.batches.writer.gold_spans import LONGEST, GoldSpan, Words
-from spanwright.batches.writer.vocabulary import END, PAD, Vocabulary
+from spanwright.batches.writer import END, LONGEST, PAD, GoldSpan, Vocabulary, Words
 from spanwright.errors import InputError
 from spanwright.lexicons import Lexicon, Term
 from spanwright.lexicons.synonyms import Synonyms

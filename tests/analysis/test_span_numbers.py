@@ -11,11 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwright.analysis.cosines import class_cosines, overlap_cosines, template_angles
+from spanwright.analysis.measures import (
+    class_cosines,
+    overlap_cosines,
+    score_distributions,
+    separation,
+    summarise,
+    template_angles,
+)
 from spanwright.analysis.projections import NEIGHBOURS, clusters, principal_components, project
-from spanwright.analysis.scores import score_distributions, separation
 from spanwright.analysis.spans import NONE, SpanSample
-from spanwright.analysis.summaries import summarise
 from spanwright.errors import MissingExtraError
 
 TYPES = ("Cell", "Gene", "Drug")

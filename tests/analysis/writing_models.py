@@ -8,7 +8,7 @@ import making
 import tiny
 from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import PieceEncoder
-from spanwright.batches.writer.vocabulary import Vocabulary
+from spanwright.batches.writer import Vocabulary
 from spanwright.labels import LabelSpace
 from spanwright.parts.build import build
 

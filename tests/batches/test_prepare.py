@@ -12,7 +12,7 @@ from naughty import texts
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import WindowPlan, gold_words, outermost, prepare, windows_of
 from spanwright.labels import LabelSpace
-from spanwright.settings.windows import Context
+from spanwright.settings.data import Context
 from spanwright.text import Document, Entity, split
 
 ENCODER = PieceEncoder(tiny.tokenizer())

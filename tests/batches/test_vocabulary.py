@@ -6,7 +6,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwright.batches.writer.vocabulary import END, PAD, SPECIALS, START, UNKNOWN, UNKNOWN_WORD, Vocabulary
+from spanwright.batches.writer import END, PAD, SPECIALS, START, UNKNOWN, UNKNOWN_WORD, Vocabulary
 from spanwright.text import Document
 
 WORDS = st.lists(st.sampled_from(["fever", "Fever", "FEVER", "ague", "of", "-", "p53", "x"]), max_size=20)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spanwright.cli.tag_inputs import expand
+from spanwright.cli.tagging import expand
 from spanwright.errors import InputError
 from spanwright.formats.files import read, write
 from spanwright.predicting.jobs.shards import list_inputs

@@ -13,7 +13,7 @@ import pytest
 from pretending import TEST, Answer, cells_only, nothing, right
 from rich.console import Console
 
-from spanwright.cli.tables.recipe_scores import recipe_scores_table
+from spanwright.cli.tables.training import recipe_scores_table
 from spanwright.comparing.outcomes import analyse
 from spanwright.comparing.result_texts import heat_map_csv, markdown, mistakes_csv
 from spanwright.comparing.results import heat_map_buckets

@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 from spanwright.corpora.alignment import align
 from spanwright.corpora.label_map import load_map
 from spanwright.corpora.marking import marks_in_shared_documents, marks_in_texts
-from spanwright.corpora.suggest_map import decide, gather_evidence, suggest_map, suggested_map
-from spanwright.corpora.type_names import name_similarity, name_words
+from spanwright.corpora.suggest_map import (
+    decide,
+    gather_evidence,
+    name_similarity,
+    name_words,
+    suggest_map,
+    suggested_map,
+)
 from spanwright.errors import InputError
 from spanwright.formats.files import read
 from spanwright.text import Document, Entity, split

@@ -16,7 +16,7 @@ from rich.console import Console
 from seqeval.metrics import classification_report
 from seqeval.scheme import IOB2
 
-from spanwright.cli.tables.type_scores import type_scores_table
+from spanwright.cli.tables.scores import type_scores_table
 from spanwright.evaluation import Counts, Scores, evaluate
 from spanwright.formats.files import read
 from spanwright.text import Document, Entity
@@ -341,7 +341,7 @@ def test_square_brackets_in_a_type_are_shown_in_the_table() -> None:
 
 
 def test_evaluation_does_not_import_torch() -> None:
-    modules = "spanwright.evaluation, spanwright.cli.tables.type_scores"
+    modules = "spanwright.evaluation, spanwright.cli.tables.scores"
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

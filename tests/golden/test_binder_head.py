@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from golden.golden_arrays import Arrays, assert_near, load_arrays, load_linear
 from spanwright.parts.batch import Batch, Golds, Mentions, Spans
 from spanwright.parts.decoding import decode
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, Comparisons
-from spanwright.settings.objective import ObjectiveSettings
+from spanwright.settings.learning import ObjectiveSettings
 from spanwright.settings.representations import ComposedSettings
 from spanwright.settings.scorers import BiEncoderSettings
 from spanwright.settings.settings import Decoding

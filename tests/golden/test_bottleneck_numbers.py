@@ -12,16 +12,15 @@ from torch import Tensor
 from batching import batch_of, every_span
 from golden.golden_arrays import Arrays, assert_near, load_arrays, load_layers, load_linear, numbered
 from spanwright.parts.batch import Batch
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.parts.spans.transforms import bottleneck
 from spanwright.parts.spans.transforms.bottleneck import Bottleneck
 from spanwright.parts.spans.transforms.transformed import Transformed
-from spanwright.settings.objective import ObjectiveSettings
+from spanwright.settings.learning import LinearSchedule, ObjectiveSettings
 from spanwright.settings.representations import ComposedSettings
-from spanwright.settings.schedules import LinearSchedule
 from spanwright.settings.scorers import SigmoidSettings
 from spanwright.settings.transforms import BottleneckSettings
 from spanwright.training.objective import total, weights_at

@@ -14,8 +14,7 @@ from batching import batch_of, with_neighbours
 from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.parts.batch import Batch, Mentions
 from spanwright.parts.spans.classes import Classes
-from spanwright.parts.spans.scorers.smoothing import smoothed_targets
-from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.parts.spans.scorers.softmax import Softmax, smoothed_targets
 from spanwright.settings.scorers import SoftmaxSettings
 
 

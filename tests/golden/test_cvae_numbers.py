@@ -16,7 +16,7 @@ from batching import batch_of
 from golden.golden_arrays import Arrays, assert_near, load_arrays, load_layers, load_linear, numbered
 from spanwright.parts.batch import Batch
 from spanwright.parts.beside.conditional import Cvae
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.scorers.softmax import Softmax

@@ -14,8 +14,7 @@ from transformers import BertConfig, BertModel
 from batching import batch_of, every_span
 from golden.golden_arrays import Arrays, assert_near, load_arrays
 from spanwright.parts.batch import Batch
-from spanwright.parts.encoder.encoder import Encoder
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import Encoder, WordStates
 from spanwright.parts.spans.representations.span_transformer import SpanTransformer
 from spanwright.settings.representations import SpanTransformerSettings
 

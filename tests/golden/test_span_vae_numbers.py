@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from golden.golden_arrays import Arrays, assert_near, load_arrays
-from spanwright.batches.writer.vocabulary import PAD
+from spanwright.batches.writer import PAD
 from spanwright.parts.batch import Rewrites, Spans
 from spanwright.parts.beside.writer.auto_encoders import SpanVae, divergence, sample
 from spanwright.parts.beside.writer.word_decoder import WordDecoder, shifted

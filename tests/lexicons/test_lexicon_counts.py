@@ -8,7 +8,7 @@ import pytest
 
 from spanwright.formats.files import read
 from spanwright.lexicons import LexiconLog, lexicon_from_documents, merge, read_lexicon
-from spanwright.lexicons.obo_stanzas import SCOPES, term_stanzas
+from spanwright.lexicons.obo import SCOPES, term_stanzas
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.parts.batch import Batch, Golds, Mentions, Spans
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.vectors import SpanVectors

@@ -12,7 +12,7 @@ from torch.distributions import Normal, kl_divergence
 
 from batching import batch_of, every_span, spans_of
 from spanwright.parts.batch import Spans
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.parts.spans.transforms.bottleneck import Bottleneck, divergence, draw

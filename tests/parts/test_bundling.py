@@ -14,7 +14,7 @@ from spanwright.parts.batch import Batch
 from spanwright.parts.model import SpanModel
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import Settings
-from spanwright.settings.objective import ObjectiveSettings
+from spanwright.settings.learning import ObjectiveSettings
 from spanwright.training.data import prepare_split
 from spanwright.training.objective import total, weights_at
 

@@ -18,14 +18,13 @@ from torch import Tensor, nn
 from batching import batch_of, every_span, with_neighbours
 from spanwright.parts.batch import Batch, Mentions
 from spanwright.parts.beside.tagger import WordTagger
-from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.layers.packing import pad, word_mask
+from spanwright.parts.encoder.encoder import WordStates
+from spanwright.parts.layers import pad, word_mask
 from spanwright.parts.spans.classes import Classes, OwnTypes
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.scorers.bi_encoder import BiEncoder
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid
-from spanwright.parts.spans.scorers.smoothing import smoothed_targets
-from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.parts.spans.scorers.softmax import Softmax, smoothed_targets
 from spanwright.parts.spans.scorers.type_vectors import AtomicTypes
 from spanwright.settings.auxiliaries import TaggerSettings
 from spanwright.settings.scorers import BiEncoderSettings, SigmoidSettings, SoftmaxSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from spanwright.parts.layers.factored import FactoredLinear
+from spanwright.parts.layers import FactoredLinear
 
 SIZES = (3, 5, 2)
 SPANS = 7

@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from spanwright.errors import InputError
-from spanwright.parts.encoder.onnx_weights import read_weights
+from spanwright.parts.encoder.conversions import read_weights
 
 MATRIX = np.arange(6, dtype=np.float32).reshape(2, 3)
 BIAS = np.ones(3, dtype=np.float32)

@@ -15,10 +15,10 @@ import tiny
 from batching import as_taken, batch_of, every_span, with_neighbours
 from spanwright.batches.prepare import prepare
 from spanwright.parts.batch import Batch, Mentions
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.pruning import Pruner
 from spanwright.predicting.tagger import Tagger
-from spanwright.settings.candidates import PruningSettings
+from spanwright.settings.data import PruningSettings
 from spanwright.text import Document
 
 LIMIT = 3

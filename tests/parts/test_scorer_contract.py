@@ -14,7 +14,7 @@ from batching import as_taken
 from spanwright.analysis.spans import collect_spans, templates
 from spanwright.artifact import TrainedModel
 from spanwright.parts.batch import Batch
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.scorers.scorer import Scorer, SpanScores, Templates

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from batching import batch_of
 from spanwright.parts.batch import Batch
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.settings.scorers import SigmoidSettings

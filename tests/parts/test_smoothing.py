@@ -12,8 +12,7 @@ from batching import batch_of
 from golden.references.boundary_smoothing import Gold, smoothed
 from spanwright.parts.batch import Batch, Mentions
 from spanwright.parts.spans.classes import Classes
-from spanwright.parts.spans.scorers.smoothing import smoothed_targets
-from spanwright.parts.spans.scorers.softmax import Softmax
+from spanwright.parts.spans.scorers.softmax import Softmax, smoothed_targets
 from spanwright.settings.scorers import SoftmaxSettings
 
 TYPES = 2

@@ -18,7 +18,7 @@ from spanwright.parts.spans.scorers.bi_encoder import BiEncoder, Compared, Compa
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.parts.spans.scorers.softmax import Softmax
 from spanwright.parts.spans.scorers.type_vectors import AtomicTypes
-from spanwright.settings.candidates import PruningSettings
+from spanwright.settings.data import PruningSettings
 from spanwright.settings.scorers import BiEncoderSettings, SigmoidSettings, SoftmaxSettings
 
 TYPES = 3

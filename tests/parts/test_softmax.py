@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from batching import batch_of
 from spanwright.parts.batch import Batch
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.scorers.softmax import Softmax
 from spanwright.settings.scorers import SoftmaxSettings

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from batching import batch_of, every_span
 from spanwright.parts.batch import Batch, Mentions
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.model import SpanHead
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.pruning import Pruner
@@ -21,7 +21,7 @@ from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.parts.spans.scorers.softmax import Softmax
 from spanwright.parts.spans.transforms.bottleneck import Bottleneck
 from spanwright.parts.spans.transforms.transformed import Transformed
-from spanwright.settings.candidates import PruningSettings
+from spanwright.settings.data import PruningSettings
 from spanwright.settings.representations import ComposedSettings
 from spanwright.settings.scorers import SigmoidSettings, SoftmaxSettings
 from spanwright.settings.transforms import BottleneckSettings

@@ -21,7 +21,7 @@ from spanwright import artifact
 from spanwright.errors import SettingsError
 from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.backbone import from_config
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.representations.blocks import checked_depth
 from spanwright.parts.spans.representations.span_transformer import SpanTransformer
 from spanwright.predicting.tagger import Tagger

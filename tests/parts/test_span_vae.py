@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from torch import Tensor
 from torch.distributions import Normal, kl_divergence
 
-from spanwright.batches.writer.vocabulary import END, PAD
+from spanwright.batches.writer import END, PAD
 from spanwright.errors import InputError
 from spanwright.parts.batch import Rewrites, Spans
 from spanwright.parts.beside.writer.auto_encoders import SpanVae, divergence, sample

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from batching import every_span, spans_of
 from spanwright.parts.batch import Spans
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.representations.composed import Composed
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.transforms.bilstm import BiLstm

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from spanwright.batches.writer.vocabulary import END, PAD, START, UNKNOWN
+from spanwright.batches.writer import END, PAD, START, UNKNOWN
 from spanwright.errors import SettingsError
 from spanwright.parts.beside.writer.word_decoder import WordDecoder, WordTable, forgetful, shifted
 from spanwright.settings.auxiliaries import OutputKind

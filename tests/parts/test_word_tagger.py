@@ -16,7 +16,7 @@ from torch import Tensor
 import batching
 from spanwright.parts.batch import Batch, Mentions
 from spanwright.parts.beside.tagger import WordTagger, entity_ends, legal_moves, painted
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.settings.auxiliaries import TaggerSettings
 from spanwright.text.tags import runs_from_tags

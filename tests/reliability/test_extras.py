@@ -43,7 +43,7 @@ def quantise_encoder(folder: Path) -> None:
 
 
 def draw_statistics(folder: Path) -> None:
-    from spanwright.corpora.statistics_picture import draw_statistics
+    from spanwright.corpora.statistics import draw_statistics
 
     draw_statistics(statistics([DOCUMENT]), folder / "picture.svg", title="one document")
 
@@ -71,7 +71,7 @@ def export_model(folder: Path) -> None:
 
 
 def convert_onnx_encoder(folder: Path) -> None:
-    from spanwright.parts.encoder.onnx_weights import read_weights
+    from spanwright.parts.encoder.conversions import read_weights
 
     # Refused before anything is read: there is no such file.
     read_weights(folder / "missing.onnx")

@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from report_making import SCRIPT
 
 from spanwright.evaluation import Bin, Confidences, Interval, Matches
-from spanwright.reporting.charts import bucket_chart, confusion_chart, interval_chart, line_chart
-from spanwright.reporting.confidence_charts import reliability_chart, spread_chart
+from spanwright.reporting.charts import (
+    bucket_chart,
+    confusion_chart,
+    interval_chart,
+    line_chart,
+    reliability_chart,
+    spread_chart,
+)
 from spanwright.reporting.drawing import Scale, ticks
 from spanwright.reporting.markup import Element, write
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from spanwright.reporting.curves import Curves, read_curves
+from spanwright.reporting.content import Curves, read_curves
 
 
 def epoch(number: int, f1: float, *, best: bool) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from spanwright.corpora.label_map import LabelMap
 from spanwright.errors import InputError, SettingsError
 from spanwright.labels import LabelSpace
 from spanwright.settings import load_settings
-from spanwright.settings.corpora import CorporaSettings
+from spanwright.settings.data import CorporaSettings
 from spanwright.text import Document, Entity
 from spanwright.training.corpora import (
     chosen_map,

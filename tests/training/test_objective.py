@@ -7,8 +7,7 @@ import torch
 from pydantic import ValidationError
 
 from spanwright.errors import SettingsError
-from spanwright.settings.objective import ObjectiveSettings, Phase
-from spanwright.settings.schedules import LinearSchedule, LogisticSchedule
+from spanwright.settings.learning import LinearSchedule, LogisticSchedule, ObjectiveSettings, Phase
 from spanwright.training.objective import check_roles, check_terms, role_rates_at, total, weights_at
 
 TERMS = {"spans", "tags", "words"}

@@ -6,7 +6,7 @@ from torch import nn
 
 import tiny
 from spanwright.errors import SettingsError
-from spanwright.settings.optimiser import OptimiserSettings
+from spanwright.settings.learning import OptimiserSettings
 from spanwright.training.optimiser import (
     default_rates,
     limit_gradients,

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 import tiny
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import WindowPlan
-from spanwright.batches.writer.gold_spans import gold_spans
-from spanwright.batches.writer.vocabulary import END, PAD, Vocabulary
+from spanwright.batches.writer import END, PAD, Vocabulary, gold_spans
 from spanwright.errors import InputError
 from spanwright.formats.files import read
 from spanwright.labels import LabelSpace
@@ -24,7 +23,7 @@ from spanwright.lexicons import Lexicon, Term, lexicon_from_documents, merge, re
 from spanwright.lexicons.synonyms import Synonyms
 from spanwright.text import Document, Entity, words
 from spanwright.training.data import Split, prepare_split
-from spanwright.training.writer.rewriting import Rewriting, gold_rewrites
+from spanwright.training.writer.writing import Rewriting, gold_rewrites
 
 PIECES = PieceEncoder(tiny.tokenizer())
 PLAN = WindowPlan("document", 128, 8, 8)

@@ -14,7 +14,7 @@ from spanwright.errors import InputError
 from spanwright.formats.files import read
 from spanwright.predicting.softening import Teachers
 from spanwright.text import Document, Entity
-from spanwright.training.soft_files import SoftFile, check_soft_files, make_soft_files, mixed
+from spanwright.training.distillation import SoftFile, check_soft_files, make_soft_files, mixed
 from spanwright.training.watcher import Silent
 
 TEXT = "abase cell of lot"

@@ -10,7 +10,7 @@ import pytest
 
 from spanwright.errors import InputError, SettingsError
 from spanwright.tuning import load_plan, make_plan
-from spanwright.tuning.ranges import NumberRange, ValueChoice, flat_ranges
+from spanwright.tuning.plan import NumberRange, ValueChoice, flat_ranges
 
 RATE = "optimiser.learning_rates.encoder"
 FILES = {"train": "train.jsonl", "dev": "dev.jsonl"}

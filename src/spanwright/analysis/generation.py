@@ -16,15 +16,15 @@ from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Array, Batch
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import PreparedDocument, gold_words
-from spanwright.batches.writer.gold_spans import (
+from spanwright.batches.writer import (
     LONGEST,
     GoldSpan,
     SynonymSource,
+    Vocabulary,
     Words,
     gold_spans,
     spans_of_golds,
 )
-from spanwright.batches.writer.vocabulary import Vocabulary
 from spanwright.errors import InputError
 from spanwright.evaluation import corpus_bleu
 from spanwright.lexicons.synonyms import Synonyms

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from spanwright.analysis.cosines import (
+from spanwright.analysis.measures import (
     ClassCosines,
+    Summary,
     TemplateAngles,
+    TypeScores,
     class_cosines,
     overlap_cosines,
+    score_distributions,
     template_angles,
 )
 from spanwright.analysis.projections import Projection, check_packages, project
-from spanwright.analysis.scores import TypeScores, score_distributions
 from spanwright.analysis.spans import SpanSample, collect_spans
-from spanwright.analysis.summaries import Summary
 from spanwright.artifact import TrainedModel
 from spanwright.text import Document
 

@@ -17,7 +17,7 @@ from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import gold_words
 from spanwright.errors import InputError
 from spanwright.parts.batch import to_tensors
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.model import SpanHead
 from spanwright.parts.spans.classes import OwnTypes
 from spanwright.parts.spans.transforms.transformed import Transformed

@@ -13,7 +13,7 @@ from spanwright.batches.pieces import Integers, PieceEncoder
 from spanwright.batches.steps import Steps, finished
 from spanwright.batches.windows import Window, cut_windows, fit_counts
 from spanwright.labels import LabelSpace
-from spanwright.settings.windows import Context
+from spanwright.settings.data import Context
 from spanwright.text import Document, Entity, iter_words, sentences
 
 Probabilities = npt.NDArray[np.float64]

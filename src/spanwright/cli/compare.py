@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from spanwright.cli.reading import FormatOfAll, InputOptions, parse_options, report
-from spanwright.cli.tables.finished_runs import finished_runs_table
+from spanwright.cli.tables.training import finished_runs_table, recipe_scores_table
 from spanwright.errors import InputError
 from spanwright.formats.format import ReadingLog
 
@@ -92,7 +92,6 @@ def _compare(
     recipes: Sequence[str], options: dict[str, Any], out: Path, only_finished: bool, as_json: bool
 ) -> None:
     from spanwright.cli.tables.claim_verdicts import claim_verdicts_table
-    from spanwright.cli.tables.recipe_scores import recipe_scores_table
     from spanwright.comparing import compare, load_plan, make_plan
     from spanwright.comparing.result_texts import CLAIM_NOTE, footnote
 

@@ -11,12 +11,11 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report, reported
-from spanwright.cli.tables.lexicon_coverage import lexicon_coverage_table
+from spanwright.cli.tables.corpora import lexicon_coverage_table
 from spanwright.errors import InputError
 from spanwright.lexicons import Lexicon, lexicon_from_documents, merge, read_lexicon
 from spanwright.lexicons.files import FORMS, form_of
-from spanwright.lexicons.obo import DEFAULT_SCOPES
-from spanwright.lexicons.obo_stanzas import SCOPES
+from spanwright.lexicons.obo import DEFAULT_SCOPES, SCOPES
 
 ALL_LEXICONS = "all together"
 

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report, report, reported, streamed
-from spanwright.cli.tables.type_scores import type_scores_table
+from spanwright.cli.tables.scores import type_scores_table
 from spanwright.distant import Ambiguous, Case, Matcher
 from spanwright.errors import InputError
 from spanwright.evaluation import evaluate

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report, report_unwritable
-from spanwright.cli.tables.suggested_types import suggested_types_table
+from spanwright.cli.tables.corpora import suggested_types_table
 from spanwright.corpora.label_map import LabelMap, load_map, map_toml
 from spanwright.corpora.maps import map_names
 from spanwright.corpora.suggest_map import Suggestion, suggest_map, suggested_map

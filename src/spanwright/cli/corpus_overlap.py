@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report
-from spanwright.cli.tables.corpus_overlaps import overlaps_table
+from spanwright.cli.tables.corpora import overlaps_table
 from spanwright.corpora.overlap import Overlap, overlap
 
 

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report
-from spanwright.cli.tables.split_sizes import split_sizes_table
+from spanwright.cli.tables.corpora import split_sizes_table
 from spanwright.corpora.splitting import split_documents
 from spanwright.errors import InputError
 from spanwright.formats.files import write, writer_for

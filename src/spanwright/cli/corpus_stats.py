@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report
-from spanwright.cli.tables.corpus_figures import corpus_figures_table, type_counts_table
+from spanwright.cli.tables.corpora import corpus_figures_table, type_counts_table
 from spanwright.corpora.statistics import Statistics, statistics
 
 
@@ -31,7 +31,7 @@ def stats_command(
     else:
         _show(figures)
     if picture is not None:
-        from spanwright.corpora.statistics_picture import draw_statistics
+        from spanwright.corpora.statistics import draw_statistics
 
         draw_statistics(figures, picture, title=", ".join(path.name for path in paths))
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from spanwright.cli.reading import FORMAT_HELP, InputOptions, StopAtProblems, parse_options, report
-from spanwright.cli.tag_inputs import expand
+from spanwright.cli.tagging import expand
 from spanwright.formats.files import read
 from spanwright.text import Document
 

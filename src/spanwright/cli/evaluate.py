@@ -3,26 +3,45 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from spanwright.cli.evaluate_parts import (
-    Part,
-    against_part,
-    breakdowns_part,
-    confidence_part,
-    criteria_part,
-    mistakes_part,
-)
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
-from spanwright.cli.tables.type_scores import type_scores_table
+from spanwright.cli.tables.scores import (
+    breakdown_tables,
+    confusion_table,
+    criteria_tables,
+    difference_table,
+    example_table,
+    mistake_tables,
+    reliability_table,
+    type_scores_table,
+)
 from spanwright.errors import InputError
-from spanwright.evaluation import CRITERIA, Comparison, Scores, compare_documents, strict_scores
+from spanwright.evaluation.breakdowns import break_down
+from spanwright.evaluation.columns import Comparison, compare_documents
+from spanwright.evaluation.criteria import CRITERIA, Criterion, score
+from spanwright.evaluation.mistake_passages import find_passages
+from spanwright.evaluation.mistakes import find_confusions, find_mistakes
+from spanwright.evaluation.reliability import find_reliability
+from spanwright.evaluation.scores import Scores, strict_scores
+from spanwright.evaluation.significance import (
+    Difference,
+    confidence_intervals,
+    paired_bootstrap,
+    paired_randomisation,
+)
 from spanwright.formats.files import Corpus
 from spanwright.formats.format import ReadingLog
+from spanwright.text import Document
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _EXAMPLES = 3
 """Examples of each kind of mistake with `--full`."""
@@ -116,23 +135,23 @@ def evaluate_command(
     comparison = compare("predicted")
     if not comparison.pairs:
         raise InputError(f"{predicted}: no document is in both files, and n2c2 counts no others")
-    parts: dict[str, Part] = {}
+    parts: dict[str, _Part] = {}
     if criteria or full:
-        parts["criteria"] = criteria_part(comparison)
+        parts["criteria"] = _criteria_part(comparison)
     if breakdowns or train or full:
-        parts["breakdowns"] = breakdowns_part(comparison, corpora["train"].documents if train else None)
+        parts["breakdowns"] = _breakdowns_part(comparison, corpora["train"].documents if train else None)
     if mistakes or examples or full:
         number = _EXAMPLES if full and examples is None else examples or 0
-        parts["mistakes"] = mistakes_part(comparison, number)
-    if full and (confidence := confidence_part(comparison)):
+        parts["mistakes"] = _mistakes_part(comparison, number)
+    if full and (confidence := _confidence_part(comparison)):
         parts["confidence"] = confidence
     if against:
         asked = CRITERIA if criteria or full else CRITERIA[:1]
-        parts["against"] = against_part(comparison, compare("against"), asked)
+        parts["against"] = _against_part(comparison, compare("against"), asked)
     _print(strict_scores(comparison), parts, corpora, as_json=as_json)
 
 
-def _print(scores: Scores, parts: dict[str, Part], corpora: dict[str, Corpus], *, as_json: bool) -> None:
+def _print(scores: Scores, parts: dict[str, _Part], corpora: dict[str, Corpus], *, as_json: bool) -> None:
     """Notes go to stderr, so that stdout stays a table or JSON."""
     for note in (*scores.notes, *(note for part in parts.values() for note in part.notes)):
         typer.echo(f"note: {note}", err=True)
@@ -152,3 +171,75 @@ def _rejected(log: ReadingLog) -> dict[str, int]:
         "documents_rejected": log.documents_rejected,
         "entities_rejected": log.entities_rejected,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One analysis."""
+
+    values: dict[str, Any]
+    """All of it for JSON."""
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...] = ()
+    """What a reader of the numbers must know."""
+
+
+def _criteria_part(comparison: Comparison) -> _Part:
+    """Scores by every criterion, with intervals by bootstrap over documents."""
+    scores = {criterion: score(comparison, criterion) for criterion in CRITERIA}
+    intervals = {criterion: confidence_intervals(found) for criterion, found in scores.items()}
+    values: dict[str, Any] = {
+        criterion: found.to_dict()
+        | {"intervals": {name: asdict(interval) for name, interval in intervals[criterion].items()}}
+        for criterion, found in scores.items()
+    }
+    return _Part(values, tuple(criteria_tables(scores, intervals)))
+
+
+def _breakdowns_part(comparison: Comparison, training: Iterable[Document] | None) -> _Part:
+    """Scores by attributes of entities; those that compare with training need its documents."""
+    breakdowns = break_down(comparison, training)
+    return _Part(breakdowns.to_dict(), tuple(breakdown_tables(breakdowns)), breakdowns.notes)
+
+
+def _mistakes_part(comparison: Comparison, examples: int) -> _Part:
+    """Kinds of mistakes, confused types, and so many examples of each kind."""
+    mistakes, confusion = find_mistakes(comparison), find_confusions(comparison)
+    passages = {kind: find_passages(mistakes, kind, examples) for kind in mistakes.counts} if examples else {}
+    told = [example_table(kind, found, mistakes.counts[kind]) for kind, found in passages.items() if found]
+    values = mistakes.to_dict() | {
+        "confusion": confusion.to_dict(),
+        "examples": {kind: [passage.to_dict() for passage in found] for kind, found in passages.items()},
+    }
+    return _Part(values, (*mistake_tables(mistakes), confusion_table(confusion), *told))
+
+
+def _confidence_part(comparison: Comparison) -> _Part | None:
+    """How far the confidences are from being probabilities; None if no prediction has one."""
+    if all(entity.confidence is None for entity in comparison.predicted.entities):
+        return None
+    reliability, reason = find_reliability(comparison)
+    if reliability is None:
+        note = f"confidences left out: {reason}"
+        return _Part({"notes": [note]}, (), (note,))
+    return _Part(reliability.to_dict() | {"notes": []}, (reliability_table(reliability),))
+
+
+def _against_part(comparison: Comparison, other: Comparison, criteria: Sequence[Criterion]) -> _Part:
+    """Whether two systems differ by more than chance, by each of these criteria."""
+    tests: dict[Criterion, tuple[Difference, Difference]] = {}
+    for criterion in criteria:
+        first, second = score(comparison, criterion), score(other, criterion)
+        tests[criterion] = (paired_randomisation(first, second), paired_bootstrap(first, second))
+    values: dict[str, Any] = {
+        criterion: {
+            "f1": randomised.first,
+            "other_f1": randomised.second,
+            "difference": randomised.difference,
+            "p_randomisation": randomised.p_value,
+            "p_bootstrap": resampled.p_value,
+        }
+        for criterion, (randomised, resampled) in tests.items()
+    }
+    notes = tuple(f"other system: {note}" for note in strict_scores(other).notes)
+    return _Part(values, (difference_table(tests),), notes)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
-from spanwright.cli.tables.runtime_figures import runtime_figures_table
+from spanwright.cli.tables.tagging import runtime_figures_table
 
 if TYPE_CHECKING:
     pass

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import report
-from spanwright.cli.tables.corpora_nearness import corpora_nearness_table
+from spanwright.cli.tables.inspections import corpora_nearness_table
 from spanwright.errors import InputError
 from spanwright.formats.io.whole_files import write_whole
 from spanwright.text import Document
@@ -44,7 +44,7 @@ def corpora_command(
 
     from spanwright import artifact
     from spanwright.analysis.corpora import inspect_corpora, lack_of_conditions
-    from spanwright.analysis.corpora_pictures import draw_corpora
+    from spanwright.analysis.pictures import draw_corpora
 
     loaded = artifact.load(model)
     documents = _documents(corpora, split) if corpora is not None else []

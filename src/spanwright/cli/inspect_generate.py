@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report, reported
-from spanwright.cli.tables.written_spans import writing_scores_table, written_spans_table
+from spanwright.cli.tables.inspections import writing_scores_table, written_spans_table
 from spanwright.errors import InputError
 from spanwright.lexicons import read_lexicon
 from spanwright.lexicons.synonyms import Synonyms

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
-from spanwright.cli.tables.span_figures import span_figures_table
+from spanwright.cli.tables.inspections import span_figures_table
 from spanwright.errors import InputError
 from spanwright.formats.io.whole_files import write_whole
 

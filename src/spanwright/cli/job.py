@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from spanwright.cli.reading import InputOptions, parse_options, parse_types
-from spanwright.cli.tables.job_counts import job_counts_table
-from spanwright.cli.tag_inputs import STANDARD_STREAM, expand
-from spanwright.cli.tag_options import (
+from spanwright.cli.tables.tagging import job_counts_table
+from spanwright.cli.tagging import (
+    STANDARD_STREAM,
     AnswerAs,
     AnsweringCorpus,
     DescribedTypes,
@@ -24,6 +24,7 @@ from spanwright.cli.tag_options import (
     ModelFolder,
     RuntimeName,
     TunedThresholds,
+    expand,
 )
 from spanwright.errors import InputError
 

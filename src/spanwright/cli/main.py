@@ -10,12 +10,21 @@ import typer
 
 import spanwright
 from spanwright.cli.compare import compare_command
-from spanwright.cli.corpus import corpus_app
+from spanwright.cli.corpus_check import check_command
+from spanwright.cli.corpus_convert import convert_command
+from spanwright.cli.corpus_coverage import coverage_command
+from spanwright.cli.corpus_label import label_command
+from spanwright.cli.corpus_map import map_command
+from spanwright.cli.corpus_overlap import overlap_command
+from spanwright.cli.corpus_split import split_command
+from spanwright.cli.corpus_stats import stats_command
 from spanwright.cli.distill import distill_command
 from spanwright.cli.encoder import encoder_command
 from spanwright.cli.evaluate import evaluate_command
 from spanwright.cli.export import export_command
-from spanwright.cli.inspect_command import inspect_app
+from spanwright.cli.inspect_corpora import corpora_command
+from spanwright.cli.inspect_generate import generate_command
+from spanwright.cli.inspect_spans import spans_command
 from spanwright.cli.job import job_command
 from spanwright.cli.push import push_command
 from spanwright.cli.quickstart import quickstart_command
@@ -49,7 +58,24 @@ app.command("robustness")(robustness_command)
 app.command("push")(push_command)
 app.command("recipes")(recipes_command)
 app.command("encoder")(encoder_command)
+
+corpus_app = typer.Typer(
+    help="Check, convert, measure, split, compare and label corpora.", no_args_is_help=True
+)
+corpus_app.command("check")(check_command)
+corpus_app.command("convert")(convert_command)
+corpus_app.command("stats")(stats_command)
+corpus_app.command("coverage")(coverage_command)
+corpus_app.command("overlap")(overlap_command)
+corpus_app.command("map")(map_command)
+corpus_app.command("label")(label_command)
+corpus_app.command("split")(split_command)
 app.add_typer(corpus_app, name="corpus")
+
+inspect_app = typer.Typer(help="Look inside a trained model.", no_args_is_help=True)
+inspect_app.command("spans")(spans_command)
+inspect_app.command("generate")(generate_command)
+inspect_app.command("corpora")(corpora_command)
 app.add_typer(inspect_app, name="inspect")
 
 

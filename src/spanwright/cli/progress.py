@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
-from spanwright.cli.tables.training_data import split_types_table, splits_table
-from spanwright.cli.tables.type_scores import type_scores_table
+from spanwright.cli.tables.scores import type_scores_table
+from spanwright.cli.tables.training import split_types_table, splits_table
 from spanwright.evaluation import Scores
 from spanwright.training.loop import RunResult
 from spanwright.training.setup import Setup

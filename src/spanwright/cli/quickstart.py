@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from spanwright import sample
-from spanwright.cli.tables.found_entities import found_entities_table
+from spanwright.cli.tables.tagging import found_entities_table
 
 _SENTENCE = "Loss of BRCA2 made human breast cancer cells sensitive to olaparib and cisplatin."
 _CHANGES = {"training.epochs": 4}

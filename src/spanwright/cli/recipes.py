@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from spanwright.cli.tables.shipped_recipes import shipped_recipes_table
+from spanwright.cli.tables.training import shipped_recipes_table
 from spanwright.recipes import recipe_text
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import track
 
 from spanwright.cli.reading import FormatOfAll, read_and_report
-from spanwright.cli.tables.perturbation_scores import perturbation_scores_table
+from spanwright.cli.tables.scores import perturbation_scores_table
 from spanwright.errors import InputError
 from spanwright.perturbing import NEED_TRAINING, PERTURBATIONS
 from spanwright.perturbing.measuring import measurable, measure

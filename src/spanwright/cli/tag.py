@@ -14,8 +14,8 @@ from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from spanwright.cli.job import job_command
 from spanwright.cli.reading import InputOptions, parse_options, parse_types, report, report_unwritable
-from spanwright.cli.tag_inputs import STANDARD_STREAM, expand
-from spanwright.cli.tag_options import (
+from spanwright.cli.tagging import (
+    STANDARD_STREAM,
     AnswerAs,
     AnsweringCorpus,
     DescribedTypes,
@@ -25,6 +25,7 @@ from spanwright.cli.tag_options import (
     ModelFolder,
     RuntimeName,
     TunedThresholds,
+    expand,
 )
 from spanwright.errors import InputError
 from spanwright.formats.files import FORMATS, named, stream, write, write_stream, writer_for

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from spanwright.cli.reading import report
-from spanwright.cli.tables.trials import trials_table
+from spanwright.cli.tables.training import trials_table
 from spanwright.formats.format import ReadingLog
 
 if TYPE_CHECKING:

@@ -17,8 +17,10 @@ marks now as this and now as that, is mapped to none, and several types of A may
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from spanwright.corpora.label_map import LabelMap
 from spanwright.corpora.marking import (
@@ -30,7 +32,6 @@ from spanwright.corpora.marking import (
     marks_in_texts,
 )
 from spanwright.corpora.shared_documents import shared_pairs
-from spanwright.corpora.type_names import name_similarity
 from spanwright.errors import InputError
 from spanwright.text import Document
 
@@ -50,6 +51,11 @@ _MOST_PAIRS = 400
 _UNMARKED = 0.5
 _FEWEST_NAMES = 10
 _LEAST_SHOWN = 0.005
+# `DNAMutation` is DNA and Mutation: capitals belong together unless a small letter follows the last of them.
+_NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_SHORTEST_ABBREVIATION = 3
+_ABBREVIATED = 0.8
+_ALIKE_WORDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,3 +217,47 @@ def _shares(tally: Tally) -> str:
     marks = sorted(tally.marks, key=lambda mark: (-tally.marks[mark], mark or ""))
     shown = [mark for mark in marks if tally.share(mark) >= _LEAST_SHOWN]
     return ", ".join(f"{tally.share(mark):.0%} {'unmarked' if mark is None else mark}" for mark in shown)
+
+
+@cache
+def name_words(name: str) -> tuple[str, ...]:
+    """The distinct words of a name, without case: camel case, underscores, hyphens and dots part them."""
+    return tuple(dict.fromkeys(word.casefold() for word in _NAME_WORD.findall(name)))
+
+
+@cache
+def name_similarity(left: str, right: str) -> float:
+    """From 0 (nothing in common) to 1 (the same words): how well each word of either name is matched."""
+    words, others = name_words(left), name_words(right)
+    if not words or not others:
+        return 0.0
+    matched = sum(_nearest(word, others) for word in words) + sum(_nearest(word, words) for word in others)
+    return matched / (len(words) + len(others))
+
+
+def _nearest(word: str, others: Sequence[str]) -> float:
+    return max(_word_similarity(word, other) for other in others)
+
+
+def _word_similarity(left: str, right: str) -> float:
+    """1 for the same stem, less for an abbreviation (`loc`, `location`) or a shared spelling."""
+    if _stem(left) == _stem(right):
+        return 1.0
+    shorter, longer = sorted((left, right), key=len)
+    if len(shorter) >= _SHORTEST_ABBREVIATION and longer.startswith(shorter):
+        return _ABBREVIATED
+    trigrams, others = _trigrams(left), _trigrams(right)
+    dice = 2 * len(trigrams & others) / (len(trigrams) + len(others))
+    return dice if dice >= _ALIKE_WORDS else 0.0
+
+
+def _stem(word: str) -> str:
+    """A word without its plural ending."""
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _trigrams(word: str) -> set[str]:
+    padded = f"  {word} "
+    return {padded[start : start + 3] for start in range(len(padded) - 2)}

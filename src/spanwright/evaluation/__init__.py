@@ -4,11 +4,10 @@ from spanwright.evaluation.bleu import corpus_bleu
 from spanwright.evaluation.breakdowns import Breakdowns, break_down
 from spanwright.evaluation.calibration import Calibration, fit_calibration, fit_isotonic, fit_temperature
 from spanwright.evaluation.columns import Comparison, compare_documents
-from spanwright.evaluation.confusion import Confusion, find_confusions
 from spanwright.evaluation.criteria import CRITERIA, Criterion, CriterionScores, Matches, score
 from spanwright.evaluation.effects import Effect, best, correlation, over_runs, slope, together
 from spanwright.evaluation.matching import Pair, Pairing, pair_documents
-from spanwright.evaluation.mistakes import Example, Mistakes, find_mistakes
+from spanwright.evaluation.mistakes import Confusion, Example, Mistakes, find_confusions, find_mistakes
 from spanwright.evaluation.reliability import (
     Bin,
     expected_calibration_error,

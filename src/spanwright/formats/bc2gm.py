@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 
 from spanwright.errors import InputError
 from spanwright.formats.format import Format, ReadingLog
+from spanwright.formats.io.file_names import visible
 from spanwright.formats.io.ids import Ids
 from spanwright.formats.io.lines import Undecodable, read_lines
-from spanwright.formats.io.visible_files import visible
 from spanwright.formats.io.whole_files import whole_file
 from spanwright.formats.standoff import flat, given_borders, remark_other_mention, whole_number
 from spanwright.formats.token_texts import unwritable_borders

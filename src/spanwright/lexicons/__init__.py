@@ -2,9 +2,9 @@
 
 from spanwright.lexicons.coverage import Coverage, Covered
 from spanwright.lexicons.files import read_lexicon
-from spanwright.lexicons.from_corpus import lexicon_from_documents
+from spanwright.lexicons.form import LexiconLog
 from spanwright.lexicons.lexicon import Lexicon, Term, merge
-from spanwright.lexicons.log import LexiconLog
+from spanwright.lexicons.synonyms import lexicon_from_documents
 
 __all__ = [
     "Coverage",

@@ -10,9 +10,8 @@ from typing import Any
 from spanwright.errors import InputError
 from spanwright.formats.io.lines import read_head
 from spanwright.lexicons import medic, name_tables, obo, umls
-from spanwright.lexicons.form import Form
+from spanwright.lexicons.form import Form, LexiconLog
 from spanwright.lexicons.lexicon import Lexicon
-from spanwright.lexicons.log import LexiconLog
 from spanwright.outside import Known
 
 _OWN = (

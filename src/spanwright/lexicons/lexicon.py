@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from spanwright.lexicons.coverage import Coverage, measure_coverage
-from spanwright.lexicons.log import LexiconLog, join_logs
+from spanwright.lexicons.form import LexiconLog, join_logs
 from spanwright.text import Document
 
 # The literal blank comes first in the pattern because the search for it is quick.

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spanwright.formats.io.lines import Undecodable, read_lines
-from spanwright.lexicons.form import Form
+from spanwright.lexicons.form import Form, LexiconLog
 from spanwright.lexicons.lexicon import Term
-from spanwright.lexicons.log import LexiconLog
 
 _LINE = re.compile(r"[^|\s]+(?:\|[^|\s]+)*\|\|[^|]")
 

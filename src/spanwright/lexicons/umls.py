@@ -13,9 +13,8 @@ from pathlib import Path
 
 from spanwright.errors import InputError
 from spanwright.formats.io.lines import Undecodable, read_lines
-from spanwright.lexicons.form import Form
+from spanwright.lexicons.form import Form, LexiconLog
 from spanwright.lexicons.lexicon import Term
-from spanwright.lexicons.log import LexiconLog
 
 NAMES_FILE = "MRCONSO.RRF"
 TYPES_FILE = "MRSTY.RRF"

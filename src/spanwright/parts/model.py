@@ -13,8 +13,7 @@ from spanwright.parts.batch import Batch, Spans
 from spanwright.parts.beside.conditional import Conditioned
 from spanwright.parts.beside.tagger import WordTagger
 from spanwright.parts.beside.writer.auto_encoders import SpanVae
-from spanwright.parts.encoder.encoder import Encoder
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import Encoder, WordStates
 from spanwright.parts.part import Part, Role, Roles, roles_of
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.pruning import PRUNING, Pruner
@@ -148,7 +147,7 @@ class SpanModel(Part):
         if self.spans is not None and self.spans.terms & set(terms):
             losses |= self.spans.losses(states, batch, terms)
         if self.writer is not None and self.writer.terms & set(terms):
-            assert batch.rewrites is not None  # training/writer/rewriting.py makes them
+            assert batch.rewrites is not None  # training/writer/writing.py makes them
             losses |= self.writer.losses(self.evidence(states, batch.rewrites.spans), batch.rewrites)
         for other in self._others:
             if other.terms & set(terms):

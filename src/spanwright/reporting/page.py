@@ -14,12 +14,12 @@ from string import Template
 from spanwright.formats.io.whole_files import whole_file
 from spanwright.reporting import sections
 from spanwright.reporting.content import Content
-from spanwright.reporting.error_browser import errors
 from spanwright.reporting.marks import KINDS
 from spanwright.reporting.markup import Element, Node, make, name_of, note, section, write
 from spanwright.reporting.page_tables import chip, table
 from spanwright.reporting.passages import Selection, select_passages, to_json
 from spanwright.reporting.pictures import Picture, pictures_section
+from spanwright.reporting.sections import errors
 
 
 @dataclass(frozen=True, slots=True)

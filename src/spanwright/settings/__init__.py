@@ -1,6 +1,6 @@
 """The settings of a run: pydantic models, read from TOML recipes, saved as resolved JSON.
 
-One module for each group of settings. Those of parts stand here, without torch, rather than beside their
+A module for each group of settings. Those of parts stand here, without torch, rather than beside their
 parts, so that a recipe can be read and checked at once.
 """
 

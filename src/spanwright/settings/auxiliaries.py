@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PositiveInt, SerializeAsAny, model_validator
 
+from spanwright.settings.learning import LinearSchedule, LogisticSchedule, Weight
 from spanwright.settings.part import OFF, PartSettings, from_outside
-from spanwright.settings.schedules import LinearSchedule, LogisticSchedule, Weight
 from spanwright.strict import Strict
 
 TAGS = "tags"

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BeforeValidator, Discriminator, ValidationError
 
 from spanwright.outside import Known
-from spanwright.settings.schedules import Weight
+from spanwright.settings.learning import Weight
 from spanwright.strict import Strict
 from spanwright.toml_files import reasons
 

@@ -8,18 +8,14 @@ from typing import Annotated, Literal, Self
 from pydantic import model_validator
 
 from spanwright.settings.auxiliaries import AuxiliarySettings
-from spanwright.settings.candidates import CandidateSettings
 from spanwright.settings.combinations import check_combination
-from spanwright.settings.corpora import CorporaSettings
+from spanwright.settings.data import CandidateSettings, CorporaSettings, WindowSettings
 from spanwright.settings.encoder import EncoderSettings
-from spanwright.settings.objective import ObjectiveSettings
-from spanwright.settings.optimiser import OptimiserSettings
+from spanwright.settings.learning import ObjectiveSettings, OptimiserSettings, TrainingSettings
 from spanwright.settings.part import OFF, PartSettings
 from spanwright.settings.representations import AnyRepresentation, ComposedSettings
 from spanwright.settings.scorers import AnyScorer, SoftmaxSettings
-from spanwright.settings.training import TrainingSettings
 from spanwright.settings.transforms import AnyTransform
-from spanwright.settings.windows import WindowSettings
 from spanwright.strict import Strict
 
 Output = Literal["spans", "tags"]

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, SerializeAsAny, Tag
 
+from spanwright.settings.learning import LinearSchedule, Weight
 from spanwright.settings.part import OUTSIDE, PartSettings, by_kind, from_outside
-from spanwright.settings.schedules import LinearSchedule, Weight
 
 
 class TransformSettings(PartSettings):

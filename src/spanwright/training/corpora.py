@@ -21,7 +21,7 @@ from spanwright.corpora.suggest_map import suggest_map
 from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
-from spanwright.settings.corpora import CorporaSettings
+from spanwright.settings.data import CorporaSettings
 from spanwright.text import Document, Entity
 
 Documents = Sequence[Document]

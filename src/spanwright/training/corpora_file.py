@@ -25,7 +25,7 @@ from pydantic import BeforeValidator, Field, PositiveInt, ValidationError
 from spanwright.errors import InputError
 from spanwright.formats.files import read
 from spanwright.formats.format import ReadingLog
-from spanwright.settings.corpora import Factor
+from spanwright.settings.data import Factor
 from spanwright.strict import Strict
 from spanwright.text import Document
 from spanwright.toml_files import read_toml, reasons

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Set
 from torch import Tensor
 
 from spanwright.errors import SettingsError
-from spanwright.settings.objective import ROUNDING, ObjectiveSettings, Phase
-from spanwright.settings.schedules import Weight
+from spanwright.settings.learning import ROUNDING, ObjectiveSettings, Phase, Weight
 
 
 def check_terms(settings: ObjectiveSettings, terms: Set[str], shares: Set[str] = frozenset()) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils import get_total_norm
 
 from spanwright.errors import SettingsError
-from spanwright.settings.optimiser import OptimiserSettings
+from spanwright.settings.learning import OptimiserSettings
 
 _SMALLEST = 1e-30
 """A norm below it is 0, and nothing is divided by 0."""

@@ -11,7 +11,7 @@ from spanwright.corpora.overlap import Leaks, find_leaks
 from spanwright.corpora.stored import DocumentView, without
 from spanwright.errors import InputError
 from spanwright.settings import Settings
-from spanwright.settings.corpora import CorporaSettings
+from spanwright.settings.data import CorporaSettings
 from spanwright.text import Document
 from spanwright.training.corpora import (
     AUTO,

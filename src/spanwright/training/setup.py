@@ -19,15 +19,14 @@ from spanwright.batches.collate import Sampling, collate
 from spanwright.batches.order import Portion, training_order
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import window_lengths
-from spanwright.batches.writer.vocabulary import Vocabulary
+from spanwright.batches.writer import Vocabulary
 from spanwright.errors import SettingsError
 from spanwright.origin import commit
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import hidden_size, load_pretrained
 from spanwright.settings import Settings
 from spanwright.settings.auxiliaries import SpanVaeSettings
-from spanwright.settings.objective import ObjectiveSettings
-from spanwright.settings.schedules import Weight
+from spanwright.settings.learning import ObjectiveSettings, Weight
 from spanwright.text import Document
 from spanwright.training.corpora import portions
 from spanwright.training.data import (

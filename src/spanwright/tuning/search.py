@@ -22,18 +22,20 @@ from spanwright.training.processes import refuse_several
 from spanwright.training.run_folder import has_run
 from spanwright.training.setup import Setup, digest
 from spanwright.training.watcher import Silent, Watcher
-from spanwright.tuning.outcomes import (
+from spanwright.tuning.plan import TuningPlan
+from spanwright.tuning.study import (
+    Attempt,
     State,
+    Study,
     TrialOutcome,
     Tuned,
     best_of,
+    import_optuna,
     read_outcomes,
     trial_folder,
     write_outcomes,
     write_recipe,
 )
-from spanwright.tuning.plan import TuningPlan
-from spanwright.tuning.study import Attempt, Study, import_optuna
 
 
 class TrialWatcher(Protocol):

@@ -28,9 +28,8 @@ from spanwright.formats.brat.annotations import (
 from spanwright.formats.brat.relations import is_relation_line, notes_of, parse_relation
 from spanwright.formats.brat.writing import IDS, LINES, lines_of, serialise_folder, unwritable
 from spanwright.formats.format import Format, ReadingLog
-from spanwright.formats.io.file_names import id_of_file_name
+from spanwright.formats.io.file_names import id_of_file_name, visible_files
 from spanwright.formats.io.lines import Undecodable, read_lines, read_text
-from spanwright.formats.io.visible_files import visible_files
 from spanwright.formats.offsets import Unit, offsets_in, unit_named
 from spanwright.formats.standoff import key, remark_other_mention
 from spanwright.text import Document, Entity

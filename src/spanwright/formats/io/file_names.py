@@ -1,8 +1,10 @@
-"""Ids of documents as safe file names, and back."""
+"""Names of files: ids of documents as safe names and back, and those that are hidden."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
+from pathlib import Path
 from urllib.parse import quote, unquote
 
 _SAFE = "#+,=@"
@@ -31,3 +33,21 @@ def id_of_file_name(name: str) -> str:
     except UnicodeDecodeError:
         return name
     return id if file_name(id) == name else name
+
+
+def visible(paths: Iterable[Path]) -> list[Path]:
+    """The files and folders whose name begins with no dot, in their order."""
+    # Links to folders may lead round in a circle.
+    return sorted(
+        path
+        for path in paths
+        if not path.name.startswith(".") and (path.is_file() or (path.is_dir() and not path.is_symlink()))
+    )
+
+
+def visible_files(folder: Path) -> list[Path]:
+    """All files in a folder and in the folders in it, in their order."""
+    files: list[Path] = []
+    for path in visible(folder.iterdir()):
+        files += visible_files(path) if path.is_dir() else [path]
+    return files

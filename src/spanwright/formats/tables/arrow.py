@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwright.errors import InputError, MissingExtraError
-from spanwright.formats.io.visible_files import visible
+from spanwright.formats.io.file_names import visible
 
 _BATCH_ROWS = 1000
 _PARQUET = "PAR1"

@@ -33,7 +33,7 @@ from torch.nn import functional
 
 from spanwright.parts.batch import Batch
 from spanwright.parts.beside.writer.auto_encoders import divergence, sample
-from spanwright.parts.layers.factored import FactoredLinear
+from spanwright.parts.layers import FactoredLinear
 from spanwright.parts.part import Part, Role
 from spanwright.parts.spans.classes import Classes
 from spanwright.settings.auxiliaries import CONDITIONAL, DIVERGENCE, ConditionKind, CvaeSettings

@@ -20,8 +20,8 @@ from torch.nn import functional
 
 from spanwright.parts.batch import Batch, Mentions, window_of_word
 from spanwright.parts.beside.crf import LinearChain, best_paths
-from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.layers.packing import pad, word_mask
+from spanwright.parts.encoder.encoder import WordStates
+from spanwright.parts.layers import pad, word_mask
 from spanwright.parts.part import Part, Role
 from spanwright.parts.spans.classes import NEVER, OwnTypes
 from spanwright.parts.spans.predictions import Predictions

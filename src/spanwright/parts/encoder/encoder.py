@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -9,7 +10,6 @@ from torch import Tensor, nn
 
 from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.backbone import hidden_size
-from spanwright.parts.encoder.states import WordStates
 from spanwright.parts.part import Part, Role
 from spanwright.settings.encoder import PiecePooling
 
@@ -118,3 +118,22 @@ def _pool(pieces: Tensor, batch: Batch, reduction: Literal["mean", "amax"]) -> T
 def _piece_counts(batch: Batch) -> Tensor:
     """(words,): how many pieces each word has."""
     return batch.last_piece - batch.first_piece + 1
+
+
+@dataclass(frozen=True, slots=True)
+class WordStates:
+    """Encoder states of packed words."""
+
+    start: Tensor
+    """(words, width): the state of each word where it begins a span."""
+    end: Tensor
+    """(words, width): the state of each word where it ends a span."""
+    anchor: Tensor
+    """(windows, width): the state of the window's first special piece, such as [CLS]."""
+    layers: tuple[Tensor, ...] = ()
+    """(words, width) each: what the top blocks of the encoder read, lowest first; of as many blocks as the
+    representation asks for."""
+    piece_mean: Tensor | None = None
+    """(words, width): the mean of the states of each word's pieces, where the representation asks for it."""
+    piece_count: Tensor | None = None
+    """(words, 1): how many pieces each word has; with the means."""

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from spanwright.parts.batch import Batch, Spans
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.part import Part
-from spanwright.settings.candidates import PruningSettings
+from spanwright.settings.data import PruningSettings
 
 PRUNING = "pruning"
 """The loss term of the pruner."""

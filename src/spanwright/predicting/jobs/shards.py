@@ -15,8 +15,8 @@ from pathlib import Path
 from spanwright.errors import InputError, MissingExtraError
 from spanwright.formats.files import stream
 from spanwright.formats.format import Problem, ReadingLog
+from spanwright.formats.io.file_names import visible_files
 from spanwright.formats.io.opening import bytes_read
-from spanwright.formats.io.visible_files import visible_files
 from spanwright.text import Document
 
 SHARD_DOCUMENTS = 500

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spanwright.batches.writer.vocabulary import END, PAD, START, UNKNOWN
+from spanwright.batches.writer import END, PAD, START, UNKNOWN
 from spanwright.errors import SettingsError
 from spanwright.settings.auxiliaries import OutputKind
 

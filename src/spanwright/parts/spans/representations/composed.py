@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.parts.batch import Spans
-from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.layers.factored import FactoredLinear
+from spanwright.parts.encoder.encoder import WordStates
+from spanwright.parts.layers import FactoredLinear
 from spanwright.parts.spans.representations.pooling import pooled
 from spanwright.parts.spans.representations.vectors import EndTerm, Representation, SpanVectors
 from spanwright.settings.representations import ComposedSettings, Ingredient

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.parts.batch import Spans
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.representations.attention import Inside
 from spanwright.parts.spans.representations.blocks import SpanBlocks
 from spanwright.parts.spans.representations.pooling import Aggregation, span_chunks

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from spanwright.parts.batch import Spans
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.part import Part
 
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from spanwright.parts.batch import Batch, window_of_word
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.classes import NEVER, OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import EndTerm, SpanVectors

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from torch import Tensor
 
 from spanwright.parts.batch import Batch
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.part import Part
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors

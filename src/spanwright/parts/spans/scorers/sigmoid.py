@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from spanwright.parts.batch import Batch
-from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.layers.mlp import RARE, last_layer, mlp, start_at
+from spanwright.parts.encoder.encoder import WordStates
+from spanwright.parts.layers import RARE, last_layer, mlp, start_at
 from spanwright.parts.spans.classes import OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+import torch
 from torch import Tensor
 from torch.nn import functional
 
 from spanwright.parts.batch import Batch
-from spanwright.parts.encoder.states import WordStates
-from spanwright.parts.layers.mlp import RARE, last_layer, mlp, start_at
+from spanwright.parts.encoder.encoder import WordStates
+from spanwright.parts.layers import RARE, last_layer, mlp, start_at
 from spanwright.parts.spans.classes import Classes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
 from spanwright.parts.spans.scorers.scorer import Scorer, SpanScores, Templates
-from spanwright.parts.spans.scorers.smoothing import smoothed_targets
 from spanwright.settings.scorers import SoftmaxSettings
 
 
@@ -77,3 +77,25 @@ class Softmax(Scorer[Tensor]):
     def templates(self) -> Templates:
         """The rows of the last layer, one for each class."""
         return Templates(last_layer(self.layers).weight, self.classes.type_of)
+
+
+def smoothed_targets(batch: Batch, classes: Classes, *, smoothing: float) -> Tensor:
+    """(spans, classes): the probability of each class, by boundary smoothing (Zhu and Li, 2022).
+
+    An entity gives `smoothing / (4 d D)` to each span whose first and last word are, taken together, d words
+    away from its own, for d = 1 .. D. A place holds 4 d such spans, unless the text or the order of the two
+    words forbids some: what those would get stays with the entity.
+
+    What several entities give to a span adds up; a type has at most 1, and types that sum up to more share 1.
+    Entities that are no candidates, such as too wide ones, give to candidates all the same, and what is given
+    to spans that are no candidates is in no loss.
+    """
+    near = batch.neighbours
+    assert near is not None  # Settings.near tells that smoothing needs them
+    # The entity itself stands in front of its neighbours.
+    given = near.legal[:, 1:] * smoothing / (4 * near.distance[1:] * near.distance.max())
+    mass = torch.cat([1 - given.sum(1, keepdim=True), given], dim=1)
+    class_ = classes.of_type[batch.mentions.type[near.mention], None].expand_as(mass)
+    targets = mass.new_zeros(len(batch.spans), len(classes))
+    targets.index_put_((near.span, class_[near.candidate]), mass[near.candidate], accumulate=True)
+    return classes.completed(targets.clamp_(max=1), batch)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from spanwright.parts.batch import Spans
-from spanwright.parts.layers.packing import pad, word_mask
+from spanwright.parts.layers import pad, word_mask
 from spanwright.parts.spans.representations.vectors import SpanVectors, Transform
 from spanwright.settings.transforms import BiLstmSettings
 

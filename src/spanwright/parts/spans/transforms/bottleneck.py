@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from spanwright.parts.batch import Spans
-from spanwright.parts.layers.mlp import hidden_layers
+from spanwright.parts.layers import hidden_layers
 from spanwright.parts.spans.representations.vectors import SpanVectors, Transform
 from spanwright.settings.transforms import COMPRESSION, BottleneckSettings
 

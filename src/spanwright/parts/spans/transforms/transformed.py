@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from torch import Tensor, nn
 
 from spanwright.parts.batch import Spans
-from spanwright.parts.encoder.states import WordStates
+from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.part import Part
 from spanwright.parts.spans.representations.vectors import Representation, SpanVectors, Transform
 

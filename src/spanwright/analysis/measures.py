@@ -1,7 +1,8 @@
-"""How span vectors and class templates lie to each other (DSpERT, section 5).
+"""Span vectors and scores in numbers.
 
-A template is the vector that a class is recognised by: a row of the last linear layer, or a type vector.
-Means over no pairs are None.
+How vectors and class templates lie to each other (DSpERT, section 5): a template is the vector that a class
+is recognised by, a row of the last linear layer or a type vector. How the scores of entities, of other spans
+and of thresholds are spread, type by type (BINDER, Figure 2). Means over no pairs are None.
 """
 
 from __future__ import annotations
@@ -13,10 +14,32 @@ import numpy as np
 import numpy.typing as npt
 
 from spanwright.analysis.spans import NO_ENTITY, NONE, Floats, SpanSample, unit_vectors
-from spanwright.analysis.summaries import Summary, summarise
 
 OVERLAPS = ("apart", "weak", "strong")
 """No shared word; up to half of the words shared; more than half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a number of values is like; all but the count are None where there is no value."""
+
+    count: int
+    mean: float | None = None
+    deviation: float | None = None
+    low: float | None = None
+    """5 % of the values lie below."""
+    median: float | None = None
+    high: float | None = None
+    """5 % of the values lie above."""
+
+
+def summarise(values: npt.NDArray[np.floating]) -> Summary:
+    """The summary of values, (values,)."""
+    if not len(values):
+        return Summary(0)
+    exact = values.astype(np.float64)
+    low, median, high = np.quantile(exact, [0.05, 0.5, 0.95]).tolist()
+    return Summary(len(exact), float(exact.mean()), float(exact.std()), low, median, high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +142,49 @@ def template_angles(sample: SpanSample) -> TemplateAngles:
             for name, row in zip(names, degrees.tolist(), strict=True)
         },
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TypeScores:
+    """The scores of spans for one type."""
+
+    entities: Summary
+    """Of the entities of that type."""
+    others: Summary
+    """Of spans that are no entity."""
+    thresholds: Summary | None
+    """Of the thresholds of windows; None where a model has none, and 0 is the limit."""
+    separation: float | None
+    """How often an entity scores higher than another span: 1 when always, 0.5 by chance; None where the
+    sample has no entity of the type or no other span."""
+
+
+def score_distributions(sample: SpanSample) -> dict[str, TypeScores]:
+    """The distributions of scores by type."""
+    return {name: _of_type(sample, type_) for type_, name in enumerate(sample.types)}
+
+
+def _of_type(sample: SpanSample, type_: int) -> TypeScores:
+    entities, others = scores_of_type(sample, type_)
+    thresholds = None if sample.thresholds is None else summarise(_numbers(sample.thresholds[:, type_]))
+    return TypeScores(summarise(entities), summarise(others), thresholds, separation(entities, others))
+
+
+def scores_of_type(sample: SpanSample, type_: int) -> tuple[Floats, Floats]:
+    """The scores of the entities of a type, and those of spans that are none, of the corpus of the type."""
+    scores = sample.scores[:, type_]
+    return _numbers(scores[sample.type == type_]), _numbers(scores[sample.type == NONE])
+
+
+def _numbers(values: Floats) -> Floats:
+    numbers: Floats = values[~np.isnan(values)]
+    return numbers
+
+
+def separation(higher: Floats, lower: Floats) -> float | None:
+    """The share of pairs in which the first is higher; equal ones count half. None without pairs."""
+    if not len(higher) or not len(lower):
+        return None
+    ordered = np.sort(lower)
+    below, up_to = (np.searchsorted(ordered, higher, side=side).sum() for side in ("left", "right"))
+    return float(below + up_to) / (2 * len(higher) * len(lower))

@@ -1,4 +1,4 @@
-"""Tables of what scores are made of. Ratios are in percent; `-` stands for a ratio over nothing."""
+"""The tables of scores and of what they are made of. `-` stands for a ratio over nothing."""
 
 from __future__ import annotations
 
@@ -9,18 +9,44 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
+from spanwright.evaluation import Averages, Counts, Scores
 from spanwright.evaluation.breakdowns import Breakdowns
 from spanwright.evaluation.columns import Integers
-from spanwright.evaluation.confusion import Confusion
 from spanwright.evaluation.criteria import Criterion, CriterionScores, Matches
 from spanwright.evaluation.mistake_passages import Passage
-from spanwright.evaluation.mistakes import Mistakes
+from spanwright.evaluation.mistakes import Confusion, Mistakes
 from spanwright.evaluation.reliability import Reliability
 from spanwright.evaluation.significance import Difference, Interval
+from spanwright.perturbing.measuring import Robustness
 
 _NOTHING = "-"
 _MATRIX_TYPES = 6
 """Types that a matrix shows on their own: as many as fit a terminal of 80 columns."""
+_ROBUSTNESS_CAPTION = (
+    "lost: points of F1 against the untouched texts; mentions: entities whose text is another"
+)
+
+
+def type_scores_table(scores: Scores) -> Table:
+    """A row per type, then the micro and macro averages; ratios in percent."""
+    table = Table("type")
+    for name in ("P", "R", "F1", "gold", "predicted", "correct"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for type_, counts in scores.per_type.items():
+        # Text, because a type may hold square brackets, which rich would take for markup.
+        table.add_row(Text(type_), *_percentages(counts), *_numbers(counts))
+    table.add_section()
+    table.add_row("micro", *_percentages(scores.micro), *_numbers(scores.micro))
+    table.add_row("macro", *_percentages(scores.macro))
+    return table
+
+
+def _percentages(ratios: Counts | Averages) -> list[str]:
+    return [f"{100 * ratio:.1f}" for ratio in (ratios.precision, ratios.recall, ratios.f1)]
+
+
+def _numbers(counts: Counts) -> list[str]:
+    return [str(number) for number in (counts.gold, counts.predicted, counts.true_positives)]
 
 
 def criteria_tables(
@@ -162,3 +188,21 @@ def _printable(words: str) -> str:
 
 def _percent(ratio: float) -> str:
     return f"{100 * ratio:.1f}"
+
+
+def perturbation_scores_table(untouched: Robustness, rows: Sequence[Robustness]) -> Table:
+    """A row for the untouched texts, then one for each perturbation."""
+    table = Table("texts", caption=_ROBUSTNESS_CAPTION)
+    for column in ("F1", "lost", "gold", "predicted", "correct", "texts changed", "mentions changed"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_row(*_robustness_cells(untouched, lost=""))
+    table.add_section()
+    for row in rows:
+        table.add_row(*_robustness_cells(row, lost=f"{100 * row.lost:.1f}"))
+    return table
+
+
+def _robustness_cells(row: Robustness, *, lost: str) -> Sequence[str]:
+    counts = row.counts
+    found = (counts.gold, counts.predicted, counts.true_positives, row.texts_changed, row.mentions_changed)
+    return row.name, f"{100 * counts.f1:.1f}", lost, *(f"{number:,}" for number in found)

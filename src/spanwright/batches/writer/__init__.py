@@ -1,1 +1,0 @@
-"""Gold spans as words, and the words that auto-encoders of spans (Joint-IB) can write."""

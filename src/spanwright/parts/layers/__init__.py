@@ -1,1 +1,0 @@
-"""Small layers that several parts have."""

@@ -92,7 +92,7 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
             "dspert",
             ("encoder.pooling=ends",),
             "a span Transformer reads one state per word and layer, but encoder.pooling 'ends' gives two at "
-            "the top; legal are 'first', 'mean' and 'max'",
+            "the top; expected 'first', 'mean' and 'max'",
         ),
         (
             "dspert",
@@ -114,7 +114,7 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
         (
             "binder",
             ("scorer.smoothing=0.1",),
-            "unknown setting 'scorer.smoothing'; legal here are dropout, entity_share, joint, kind, "
+            "unknown setting 'scorer.smoothing'; expected dropout, entity_share, joint, kind, "
             "positions, share_encoder, share_projections, temperature, threshold, types",
         ),
         (
@@ -130,20 +130,20 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
         (
             "plain",
             ("transforms=[{kind='bottleneck'}, {kind='feed-forward'}]",),
-            "transforms have a 'bottleneck' before others, but what it draws goes to the scorer: legal is "
+            "transforms have a 'bottleneck' before others, but what it draws goes to the scorer: expected "
             "one, as the last",
         ),
         (
             "joint-ib",
             ("transforms=[{kind='bottleneck'}, {kind='bottleneck'}]",),
-            "transforms have a 'bottleneck' before others, but what it draws goes to the scorer: legal is "
+            "transforms have a 'bottleneck' before others, but what it draws goes to the scorer: expected "
             "one, as the last",
         ),
         (
             "binder",
             (NARROW,),
             "a 'bottleneck' draws vectors around a mean, but the scorer 'bi-encoder' looks at their angles "
-            "alone: legal are the scorers 'softmax' and 'sigmoid'",
+            "alone: expected the scorers 'softmax' and 'sigmoid'",
         ),
         (
             "plain",
@@ -153,7 +153,7 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
         (
             "joint-ib",
             ("scorer.smoothing=0.1",),
-            "unknown setting 'scorer.smoothing'; legal here are dropout, hidden, kind, reduction, threshold",
+            "unknown setting 'scorer.smoothing'; expected dropout, hidden, kind, reduction, threshold",
         ),
     ],
     ids=[

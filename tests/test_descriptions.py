@@ -159,7 +159,7 @@ WRONG = {
     "types.toml": {
         "empty text": ('Gene = ""', "'Gene' is a string without a letter"),
         "blank text": ('Gene = " \u200b "', "'Gene' is a string without a letter"),
-        "number": ("Gene = 3", "'Gene' is a number; legal is a text"),
+        "number": ("Gene = 3", "'Gene' is a number; expected a text"),
         "huge number": (f"Gene = 0x{'F' * 9000}", "'Gene' is a number"),
         "too many digits": (f"Gene = {'9' * 9000}", "cannot be read: "),
         "truth": ("Gene = true", "'Gene' is true or false"),
@@ -174,7 +174,7 @@ WRONG = {
             '[types.Gene]\nguideline = "a"\n[types.Gene]\nguideline = "b"',
             "twice (at line 3, col",
         ),
-        "no quotes": ("Gene = names of genes", "at line 1, column 8): Gene = names of genes; legal is TOML"),
+        "no quotes": ("Gene = names of genes", "at line 1, column 8): Gene = names of genes; expected TOML"),
         "nothing": ("# only a comment\n", "no type is described"),
         "no types": ("[types]\n", "no type is described"),
         "blank name": ('" " = "text"', "' ' as the name of a type"),
@@ -185,23 +185,23 @@ WRONG = {
         ),
         "mixed": (
             'Gene = "a"\n[types.Cell]\nguideline = "b"',
-            "'Gene' stands beside 'types'; legal is every type",
+            "'Gene' stands beside 'types'; expected every type",
         ),
-        "string in full": ('[types]\nGene = "a"', "'Gene' of types is a string; legal is a table"),
+        "string in full": ('[types]\nGene = "a"', "'Gene' of types is a string; expected a table"),
         "unknown key": (
             '[types.Gene]\nguidelines = "a"',
-            "'Gene' of types has a key 'guidelines'; legal is guideline",
+            "'Gene' of types has a key 'guidelines'; expected guideline",
         ),
         "no guideline": ('[types.Gene]\nkeyword = "a"', "'Gene' of types has no guideline"),
         "bad keyword": (
             '[types.Gene]\nguideline = "a"\nkeyword = 1',
             "the keyword of 'Gene' of types is a number",
         ),
-        "not UTF-8": (b'Gene = "caf\xe9"', "byte 11 is no UTF-8; legal is TOML in UTF-8"),
+        "not UTF-8": (b'Gene = "caf\xe9"', "byte 11 is no UTF-8; expected TOML in UTF-8"),
         "deep": (f"Gene = {'[' * 100_000}", "cannot be read: nested too deeply"),
     },
     "types.json": {
-        "list at the top": ('["Gene"]', "a list at the top level; legal is an object"),
+        "list at the top": ('["Gene"]', "a list at the top level; expected an object"),
         "string at the top": ('"Gene"', "a string at the top level"),
         "null": ('{"Gene": null}', "'Gene' is null"),
         "twice": ('{"Gene": "a", "Gene": "b"}', "the key 'Gene' stands twice in one object"),
@@ -211,16 +211,16 @@ WRONG = {
         ),
         "outer types left out": (
             '{"Gene": {"guideline": "a"}}',
-            "'Gene' is a table; legal is a string, or the full",
+            "'Gene' is a table; expected a string, or the full",
         ),
         "empty file": ("", "cannot be read: Expecting value: line 1 column 1"),
         "surrogate": ('{"Gene": "a \\ud800"}', "'Gene' has half a surrogate pair"),
         "surrogate in a name": ('{"\\ud800": "a"}', "as the name of a type"),
-        "not UTF-8": (b'{"Gene": "\xff"}', "byte 10 is no UTF-8; legal is JSON in UTF-8"),
+        "not UTF-8": (b'{"Gene": "\xff"}', "byte 10 is no UTF-8; expected JSON in UTF-8"),
         "deep": ("[" * 100_000, "cannot be read: nested too deeply"),
     },
-    "types.txt": {"ending": ('Gene = "a"', "the ending is '.txt'; legal is a file in .toml or .json")},
-    "types": {"no ending": ('Gene = "a"', "the ending is ''; legal is a file in .toml or .json")},
+    "types.txt": {"ending": ('Gene = "a"', "the ending is '.txt'; expected a file in .toml or .json")},
+    "types": {"no ending": ('Gene = "a"', "the ending is ''; expected a file in .toml or .json")},
 }
 CASES = [
     pytest.param(file, text, message, id=f"{file}: {case}")
@@ -289,7 +289,7 @@ def test_the_types_without_a_description_are_known() -> None:
 
 def test_two_descriptions_that_differ_from_a_type_only_in_case_are_refused() -> None:
     with pytest.raises(
-        InputError, match="the type 'Gene' has descriptions under 'gene', 'GENE'; legal is one"
+        InputError, match="the type 'Gene' has descriptions under 'gene', 'GENE'; expected one"
     ):
         describe(["Gene"], given("gene", "GENE"))
 
@@ -299,7 +299,7 @@ def test_a_description_of_no_type_is_refused_with_both_sides() -> None:
         check_used(["Disease", "Gene"], given("Desease", "Gene", "Cell"), "my.toml")
     assert str(caught.value) == (
         "my.toml: describes 'Desease', 'Cell', which would be used for no type; "
-        "legal are the types 'Disease', 'Gene', each once"
+        "expected the types 'Disease', 'Gene', each once"
     )
 
 

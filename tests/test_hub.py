@@ -167,13 +167,13 @@ def test_a_downloaded_model_works_without_the_hub(
 
 
 def test_a_model_that_is_nowhere_is_refused(hub: hub_server.Hub) -> None:
-    with pytest.raises(InputError, match=rf"^{NAME}: the Hub has no such model, or it is private; legal is"):
+    with pytest.raises(InputError, match=rf"^{NAME}: the Hub has no such model, or it is private; expected"):
         from_hub(NAME)
 
 
 def test_an_unknown_revision_is_refused(hub: hub_server.Hub, folder: Path) -> None:
     push(folder, NAME)
-    with pytest.raises(InputError, match=rf"^{NAME}: has no revision 'v9'; legal are its branches, tags"):
+    with pytest.raises(InputError, match=rf"^{NAME}: has no revision 'v9'; expected its branches, tags"):
         from_hub(NAME, revision="v9")
 
 
@@ -256,7 +256,7 @@ def test_without_a_connection_both_directions_say_what_is_legal(
     reach("http://127.0.0.1:1", monkeypatch)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
     for call in (lambda: push(folder, NAME), lambda: from_hub(NAME)):
-        with pytest.raises(InputError, match=rf"^{NAME}: the Hub cannot be reached: .*Legal is a connection"):
+        with pytest.raises(InputError, match=rf"^{NAME}: the Hub cannot be reached: .*Expected a connection"):
             call()
 
 

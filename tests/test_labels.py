@@ -118,7 +118,7 @@ def test_a_label_space_of_one_corpus_says_nothing_of_corpora_in_json() -> None:
     [
         (
             {"corpus": (0, 2)},
-            r"types of the corpora \(0, 2\); legal are positions in its 2 corpora, in order",
+            r"types of the corpora \(0, 2\); expected positions in its 2 corpora, in order",
         ),
         ({"corpus": (1, 0)}, r"types of the corpora \(1, 0\)"),
         ({"types": ("A", "A"), "corpus": (1, 1)}, "no type twice"),

@@ -84,7 +84,7 @@ def test_values_that_are_given_are_not_changed() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"training.epoch": 3}, "unknown setting 'training.epoch'; legal here are accumulate, "),
+        ({"training.epoch": 3}, "unknown setting 'training.epoch'; expected accumulate, "),
         ({"training.epochs": 0}, "setting 'training.epochs' is 0: Input should be greater than or equal"),
         ({"training.epochs": "three"}, "setting 'training.epochs' is 'three': Input should be a valid int"),
         ({"name.x": 3}, "plain: setting 'name.x': 'name' is a value, not a table of settings"),
@@ -126,7 +126,7 @@ def test_recipes_that_extend_each_other_are_refused(tmp_path: Path) -> None:
     one, two = tmp_path / "one.toml", tmp_path / "two.toml"
     one.write_text(f'extends = "{two}"\n')
     two.write_text(f'extends = "{one}"\n')
-    with pytest.raises(SettingsError, match=r"two\.toml: extends '.*one\.toml'; legal is another recipe"):
+    with pytest.raises(SettingsError, match=r"two\.toml: extends '.*one\.toml'; expected another recipe"):
         load_settings(str(one))
 
 
@@ -135,8 +135,8 @@ def test_recipes_that_extend_each_other_are_refused(tmp_path: Path) -> None:
     [
         (b"name = \n", "not valid TOML"),
         (b'name = "\xff"\n', "not valid TOML"),
-        (b"extends = 3\n", "extends 3; legal is another recipe"),
-        (b'extends = "plian"\n', "unknown recipe 'plian'; legal are"),
+        (b"extends = 3\n", "extends 3; expected another recipe"),
+        (b'extends = "plian"\n', "unknown recipe 'plian'; expected"),
         (b'description = "nameless"\n', "the setting 'name' is missing"),
     ],
     ids=["no TOML", "no UTF-8", "extends a number", "extends nothing", "no name"],
@@ -158,18 +158,18 @@ def test_a_recipe_file_that_is_not_there_is_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("training.epoch=3", "unknown setting 'training.epoch'; legal here are accumulate, batch_pieces, "),
+        ("training.epoch=3", "unknown setting 'training.epoch'; expected accumulate, batch_pieces, "),
         (
             "trainig.epochs=3",
-            "unknown setting 'trainig'; legal here are auxiliaries, candidates, corpora, decoding, ",
+            "unknown setting 'trainig'; expected auxiliaries, candidates, corpora, decoding, ",
         ),
         (
             "objective.phases=[{share=1, terms=['a'], x=1}]",
-            "'objective.phases.0.x'; legal here are rates, share, terms",
+            "'objective.phases.0.x'; expected rates, share, terms",
         ),
         (
             "objective.weights.spans={kind='logistic', x=1}",
-            "spans.x'; legal here are centre, end, kind, steepness",
+            "spans.x'; expected centre, end, kind, steepness",
         ),
         (
             "objective.weights.spans={kind='linear', start=0}",
@@ -198,8 +198,8 @@ def test_a_recipe_file_that_is_not_there_is_refused() -> None:
         ("decoding=crossing", "setting 'decoding' is 'crossing': Input should be 'nested', 'flat' or"),
         ("training=3", "setting 'training' is 3"),
         ("name.x=3", "'name' is a value, not a table of settings"),
-        ("training.epochs", "legal is key=value, such as --set training.epochs=3"),
-        ("=3", "legal is key=value"),
+        ("training.epochs", "expected key=value, such as --set training.epochs=3"),
+        ("=3", "expected key=value"),
     ],
 )
 def test_a_wrong_setting_is_named_with_what_is_legal(change: str, message: str) -> None:

@@ -85,7 +85,7 @@ class Side:
         )
         self.facts = self._answer()
         if str(self.facts["threads"]) != environment["OMP_NUM_THREADS"]:
-            sys.exit(f"{command[1]} has {self.facts['threads']} threads; legal are those of all sides")
+            sys.exit(f"{command[1]} has {self.facts['threads']} threads; expected those of all sides")
 
     def run(self, sentences: int) -> dict[str, Any]:
         """Tag the first sentences: seconds, words, and entities found."""
@@ -161,7 +161,7 @@ def _parser() -> argparse.ArgumentParser:
 def _peer(text: str) -> Peer:
     name, _, sentences = text.partition("=")
     if name not in SIDES:
-        raise argparse.ArgumentTypeError(f"unknown peer {name!r}; legal are {', '.join(SIDES)}")
+        raise argparse.ArgumentTypeError(f"unknown peer {name!r}; expected {', '.join(SIDES)}")
     return Peer(name, int(sentences) if sentences else None)
 
 

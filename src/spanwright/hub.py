@@ -71,7 +71,7 @@ def model_files(folder: Path) -> list[Path]:
     files = [folder / name for name in MODEL_FILES if os.path.lexists(folder / name)]
     for file in files:
         if file.is_symlink() or not file.is_file():
-            raise ModelError(f"{file}: not a plain file; legal is a model directory without links")
+            raise ModelError(f"{file}: not a plain file; expected a model directory without links")
     return files
 
 
@@ -84,7 +84,7 @@ def _take_files(snapshot: Path, folder: Path, repository: str) -> None:
         file = (snapshot / name).resolve()
         if not file.is_file() or not file.is_relative_to(cache):
             raise ModelError(
-                f"{repository}: {name} in the cache leads to {file}; legal is a file inside {cache}. "
+                f"{repository}: {name} in the cache leads to {file}; expected a file inside {cache}. "
                 f"Remove {snapshot} to download it again"
             )
         try:
@@ -96,7 +96,7 @@ def _take_files(snapshot: Path, folder: Path, repository: str) -> None:
 def _check_name(repository: str) -> None:
     if not _NAME.fullmatch(repository):
         raise InputError(
-            f"{repository!r} is not the name of a repository; legal is user/name, made of letters, digits, "
+            f"{repository!r} is not the name of a repository; expected user/name, made of letters, digits, "
             f"hyphens, underlines and dots"
         )
 
@@ -122,12 +122,12 @@ def _clear_error(error: Exception, repository: str, revision: str | None) -> Spa
             return InputError(f"{repository}: its owner must give you access first; {_LOGIN}")
         case errors.RepositoryNotFoundError():
             return InputError(
-                f"{repository}: the Hub has no such model, or it is private; legal is a model that you may "
+                f"{repository}: the Hub has no such model, or it is private; expected a model that you may "
                 f"use. {_LOGIN}"
             )
         case errors.RevisionNotFoundError():
             return InputError(
-                f"{repository}: has no revision {revision!r}; legal are its branches, tags and commits"
+                f"{repository}: has no revision {revision!r}; expected its branches, tags and commits"
             )
         case errors.HfHubHTTPError() if told.response.status_code >= 500:
             return SpanwrightError(f"{repository}: the Hub failed: {reason}")
@@ -139,6 +139,6 @@ def _clear_error(error: Exception, repository: str, revision: str | None) -> Spa
             return SpanwrightError(f"{repository}: {reason}")  # of this machine, such as a full disk
         case _:
             return InputError(
-                f"{repository}: the Hub cannot be reached: {reason}. Legal is a connection, or a model that "
+                f"{repository}: the Hub cannot be reached: {reason}. Expected a connection, or a model that "
                 f"is in the cache already"
             )

@@ -59,7 +59,7 @@ class LabelSpace:
             raise InputError(f"a label space needs at least one type and no type twice; found {_shown(keys)}")
         if list(self.corpus) != sorted(self.corpus) or not set(self.corpus) <= set(range(len(self.corpora))):
             raise InputError(
-                f"a label space has types of the corpora {self.corpus}; legal are positions in its "
+                f"a label space has types of the corpora {self.corpus}; expected positions in its "
                 f"{len(self.corpora)} corpora, in order"
             )
 

@@ -31,7 +31,7 @@ def _explain(error: Any, model: type[BaseModel]) -> str:
     if error["type"] == "missing":
         return f"{place!r} is missing"
     if error["type"] == "extra_forbidden":
-        return f"{place!r} is unknown; legal here are {', '.join(legal_keys(model, error['loc'][:-1]))}"
+        return f"{place!r} is unknown; expected {', '.join(legal_keys(model, error['loc'][:-1]))}"
     message = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "value_error":
         # A check of our own, which says what it found.

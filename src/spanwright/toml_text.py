@@ -28,7 +28,7 @@ def value_text(value: Any) -> str:
         line = document_text({"value": value})
     except TypeError:
         raise TypeError(
-            f"{value!r} has no text in TOML; legal are strings, numbers, booleans, lists and tables"
+            f"{value!r} has no text in TOML; expected strings, numbers, booleans, lists and tables"
         ) from None
     return line.removeprefix("value = ").removesuffix("\n").replace("\t", "\\t")
 

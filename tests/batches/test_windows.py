@@ -160,7 +160,7 @@ def test_fitting_leaves_the_given_counts_alone() -> None:
 
 
 def test_spans_wider_than_half_a_window_are_refused_with_the_legal_width() -> None:
-    with pytest.raises(SettingsError, match=r"spans of 6 words .* 10 pieces; legal are widths up to 5 words"):
+    with pytest.raises(SettingsError, match=r"spans of 6 words .* 10 pieces; expected widths up to 5 words"):
         fit_counts(np.ones(3, dtype=np.int64), 6, 10)
 
 

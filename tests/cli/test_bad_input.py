@@ -66,12 +66,12 @@ def test_training_on_a_file_of_an_unknown_format(folder: Path) -> None:
 
 def test_training_on_a_format_that_does_not_exist(folder: Path) -> None:
     error = train_refusal(folder, "--format", "conl")
-    assert f"unknown format 'conl'; legal are {', '.join(FORMATS)}" in error
+    assert f"unknown format 'conl'; expected {', '.join(FORMATS)}" in error
 
 
 def test_training_an_unknown_recipe(folder: Path) -> None:
     error = train_refusal(folder, recipe="plian")
-    assert f"unknown recipe 'plian'; legal are {', '.join(recipe_names())}, or the path" in error
+    assert f"unknown recipe 'plian'; expected {', '.join(recipe_names())}, or the path" in error
 
 
 def test_training_a_recipe_file_that_is_not_there(folder: Path) -> None:
@@ -84,7 +84,7 @@ def test_training_a_recipe_file_that_is_broken(folder: Path) -> None:
 
 def test_training_with_a_misspelt_setting(folder: Path) -> None:
     error = train_refusal(folder, "--set", "training.epoch=3")
-    assert "unknown setting 'training.epoch'; legal here are accumulate, batch_pieces," in error
+    assert "unknown setting 'training.epoch'; expected accumulate, batch_pieces," in error
     assert "epochs" in error
 
 
@@ -94,7 +94,7 @@ def test_training_with_a_setting_out_of_range(folder: Path) -> None:
 
 
 def test_training_with_a_setting_without_a_value(folder: Path) -> None:
-    assert "legal is key=value" in train_refusal(folder, "--set", "training.epochs")
+    assert "expected key=value" in train_refusal(folder, "--set", "training.epochs")
 
 
 def test_training_with_an_encoder_that_is_not_there(folder: Path) -> None:
@@ -106,7 +106,7 @@ def test_training_with_an_encoder_that_is_not_there(folder: Path) -> None:
 def test_training_with_windows_too_small_for_the_spans(folder: Path, tiny_encoder: str) -> None:
     changes = ("--set", "candidates.width_limit=40", "--set", "windows.pieces=64")
     error = train_refusal(folder, "--encoder", tiny_encoder, *changes)
-    assert "spans of 40 words do not fit windows of 62 pieces; legal are widths up to 31 words" in error
+    assert "spans of 40 words do not fit windows of 62 pieces; expected widths up to 31 words" in error
 
 
 @pytest.mark.parametrize(("side", "name"), [("train", "training"), ("dev", "dev")])
@@ -158,7 +158,7 @@ def test_tagging_a_file_of_an_unknown_format(folder: Path) -> None:
 
 def test_tagging_to_an_ending_that_tells_no_format(folder: Path) -> None:
     error = refusal("tag", folder / "model", folder / "dev.jsonl", "--out", folder / "out.xyz")
-    assert "the ending does not tell the format; legal are" in error
+    assert "the ending does not tell the format; expected" in error
     assert not (folder / "out.xyz").exists()
 
 

@@ -151,7 +151,7 @@ def test_a_plan_compares_several_corpora_and_draws_its_plots(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("plain", "binder"), "without --train, --dev and --test, legal is one plan, such as plan.toml"),
+        (("plain", "binder"), "without --train, --dev and --test, expected one plan, such as plan.toml"),
         (("plan.toml",), "plan.toml: no such file"),
         (("plan.toml", "--seeds", 3), "plan.toml: a plan has everything in it; seeds must stand there"),
         (("plain", "--train", "a.tsv", "--dev", "b.tsv"), "compare: 'corpora.corpus': test is missing"),
@@ -170,13 +170,13 @@ def test_a_call_that_says_too_little_or_too_much_is_refused(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--set-for", "plain=3"), "--set-for 'plain=3': legal is RECIPE:key=value"),
-        (("--set-for", "binder:training.epochs=3"), "set_for names 'binder'; legal are plain"),
-        (("--base", "bundling"), "base names 'bundling'; legal are plain"),
+        (("--set-for", "plain=3"), "--set-for 'plain=3': expected RECIPE:key=value"),
+        (("--set-for", "binder:training.epochs=3"), "set_for names 'binder'; expected plain"),
+        (("--base", "bundling"), "base names 'bundling'; expected plain"),
         (("--heat-map-split", "train"), "'heat_map_split' is 'train': Input should be 'dev' or 'test'"),
         (("--descriptions", "genia"), "descriptions are given for the corpus 'corpus', but none"),
         (("--format", "docx"), "docx"),
-        (("--option", "tag_column"), "--option 'tag_column': legal is name=value"),
+        (("--option", "tag_column"), "--option 'tag_column': expected name=value"),
         (("--option", "tag_column=3"), "tag_column"),
         (("--documents", 0), "'corpora.corpus.documents.train' is 0"),
     ],

@@ -176,7 +176,7 @@ def test_a_mistake_in_the_file_is_an_error_of_one_line(folder: Path, tmp_path: P
     path.write_text(corpora_file(folder).replace("weight", "wieght"))
     outcome = run("train", "cvae", "--corpora", path, "--out", tmp_path / "run")
     assert outcome.code == 2
-    assert f"{path}: 'corpora.Gamma.wieght' is unknown; legal here are train, dev" in outcome.error
+    assert f"{path}: 'corpora.Gamma.wieght' is unknown; expected train, dev" in outcome.error
 
 
 def test_problems_in_reading_are_told_and_stop_a_strict_training(
@@ -267,7 +267,7 @@ def test_an_unknown_corpus_is_refused_before_anything_is_written(
 ) -> None:
     outcome = run("tag", trained[1] / "model", texts, "--corpus", "Delta", "--out", tmp_path / "out.jsonl")
     assert outcome.code == 2
-    assert "the model knows no corpus 'Delta'; legal are: Alpha, Beta, Gamma" in outcome.error
+    assert "the model knows no corpus 'Delta'; expected: Alpha, Beta, Gamma" in outcome.error
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -341,8 +341,8 @@ def _entities(documents: list[Document], corpus: str) -> int:
         ({"train": "train.jsonl"}, FILES_BESIDE),
         ({"documents": {"train": 3}}, FILES_BESIDE),
         ({"format": "jsonl"}, FILES_BESIDE),
-        ({"together": None}, "train is missing; legal are train, dev and test, or together"),
-        ({"together": None, "train": "a", "test": "b"}, "dev is missing; legal are train, dev and test"),
+        ({"together": None}, "train is missing; expected train, dev and test, or together"),
+        ({"together": None, "train": "a", "test": "b"}, "dev is missing; expected train, dev and test"),
         ({"together": "nowhere.toml"}, "nowhere.toml: no such file"),
     ],
     ids=["files beside", "documents beside", "format beside", "nothing", "no dev", "no file"],

@@ -154,8 +154,8 @@ def test_a_split_shows_documents_and_types_of_each_part(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("check", "absent.jsonl"), "absent.jsonl: no such file or folder"),
-        (("check", "good.jsonl", "--format", "conl"), "unknown format 'conl'; legal are parquet"),
-        (("check", "good.jsonl", "--option", "scheme"), "--option 'scheme': legal is name=value"),
+        (("check", "good.jsonl", "--format", "conl"), "unknown format 'conl'; expected parquet"),
+        (("check", "good.jsonl", "--option", "scheme"), "--option 'scheme': expected name=value"),
         (("check", "good.jsonl", "--option", "scheme=IOB2"), "'jsonl' has no option 'scheme'"),
         (("check", "odd.data"), "odd.data: the format was not recognised; name one with --format"),
         (("convert", "absent.jsonl", "--out", "out.jsonl"), "absent.jsonl: no such file or folder"),
@@ -163,7 +163,7 @@ def test_a_split_shows_documents_and_types_of_each_part(tmp_path: Path) -> None:
         (("convert", "good.jsonl", "--out", "out.x", "--to", "y"), "unknown format 'y'"),
         (("convert", "good.jsonl", "--out", "out.txt", "--lossy"), "document '2' is the second"),
         (("stats", "absent.jsonl"), "absent.jsonl: no such file or folder"),
-        (("split", "good.jsonl", "--out", "a.jsonl", "--share", "1"), "legal are two or more numbers"),
+        (("split", "good.jsonl", "--out", "a.jsonl", "--share", "1"), "expected two or more numbers"),
         (("split", "good.jsonl", "--out", "a.xyz", "--share", "1"), "a.xyz: the ending does not tell"),
         (
             ("split", "good.jsonl", "--out", "a.jsonl", "--out", "b.jsonl", "--share", "1"),
@@ -175,7 +175,7 @@ def test_a_split_shows_documents_and_types_of_each_part(tmp_path: Path) -> None:
         ),
         (
             ("split", "good.jsonl", "--out", "a.jsonl", "--share", "1", "--out", "b.jsonl", "--share", "-1"),
-            "legal are two or more numbers above 0",
+            "expected two or more numbers above 0",
         ),
     ],
 )

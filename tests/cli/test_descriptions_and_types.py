@@ -87,7 +87,7 @@ def test_a_type_without_name_or_text_is_refused(entry: str, model: Path, tmp_pat
     texts.write_text("a cell")
     outcome = run("tag", model, texts, "--type", entry)
     assert outcome.code == 2
-    assert 'legal is NAME=description, such as --type Gene="names of genes"' in outcome.error
+    assert 'expected NAME=description, such as --type Gene="names of genes"' in outcome.error
 
 
 def test_a_model_that_reads_no_descriptions_refuses_new_types(

@@ -99,4 +99,4 @@ def test_a_file_in_the_place_of_the_folder_is_refused(folder: Path) -> None:
     gold = folder / "gold.jsonl"
     done = run("inspect", "spans", folder / "softmax", gold, "--out", gold)
     assert done.code == 2
-    assert done.error == f"error: {gold}: a file; legal is a folder, which is made where there is none"
+    assert done.error == f"error: {gold}: a file; expected a folder, which is made where there is none"

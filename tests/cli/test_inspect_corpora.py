@@ -156,7 +156,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused(folder: Path) -> None:
     taken = folder / "corpora.toml"
     done = inspect(folder, taken)
     assert done.code == 2
-    assert done.error == f"error: {taken}: a file; legal is a folder, which is made where there is none"
+    assert done.error == f"error: {taken}: a file; expected a folder, which is made where there is none"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused(folder: Path) -> None:
     [
         ("single", None, "the model tells no corpora apart"),
         ("lost", None, "there is nothing to look at: the model has no conditional auto-encoder"),
-        ("kept", '[corpora.first]\ntrain = "a.jsonl"\n', "no corpus has dev files; legal is a --split that"),
+        ("kept", '[corpora.first]\ntrain = "a.jsonl"\n', "no corpus has dev files; expected a --split that"),
         ("kept", '[corpora.third]\ntrain = "a"\ndev = "{folder}/first.jsonl"\n', "is of the corpus 'third'"),
     ],
     ids=["one corpus", "nothing to look at", "no such split", "unknown corpus"],

@@ -18,7 +18,7 @@ from spanwright.text.tags import WordRun, tags_from_runs
         ("layers=x", "expected a number of layers"),
         ("marks=maybe", "expected yes or no"),
         ("scheme=ABC", "unknown tag scheme 'ABC'"),
-        ("colour=red", "has no option 'colour' to write with; legal are: layers, scheme, marks"),
+        ("colour=red", "has no option 'colour' to write with; expected: layers, scheme, marks"),
     ],
 )
 def test_an_option_that_cannot_be_is_refused(tmp_path: Path, option: str, told: str) -> None:

@@ -59,7 +59,7 @@ def test_the_seed_decides_and_only_chooses(files: Path) -> None:
 def test_an_unknown_perturbation_is_refused_before_anything_is_read(files: Path) -> None:
     done = run("robustness", MODEL, files / "missing.jsonl", "--only", "noise")
     assert done.code == 2
-    assert done.error == f"error: --only 'noise': legal are {', '.join(PERTURBATIONS)}"
+    assert done.error == f"error: --only 'noise': expected {', '.join(PERTURBATIONS)}"
 
 
 def test_swaps_of_mentions_without_training_files_are_refused(files: Path) -> None:

@@ -307,7 +307,7 @@ def refusal(**values: Any) -> str:
         ),
         (
             {"better": "plain", "than": ["spanner"], "worse": 1},
-            "'claims.0.worse' is unknown; legal here are name, ",
+            "'claims.0.worse' is unknown; expected name, ",
         ),
     ],
 )

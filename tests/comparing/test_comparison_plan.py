@@ -115,15 +115,15 @@ def test_descriptions_that_no_recipe_reads_are_refused() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"base": "binder"}, "base names 'binder'; legal are plain, bundling"),
+        ({"base": "binder"}, "base names 'binder'; expected plain, bundling"),
         (
             {"corpora": {"made": {**CORPUS, "recipes": ["binder"]}}},
-            "corpora.made.recipes names 'binder'; legal are plain, bundling",
+            "corpora.made.recipes names 'binder'; expected plain, bundling",
         ),
-        ({"set_for": {"binder": []}}, "set_for names 'binder'; legal are plain, bundling"),
+        ({"set_for": {"binder": []}}, "set_for names 'binder'; expected plain, bundling"),
         (
             {"plots": {"one": {"kind": "line", "recipes": ["plain", "spanner"]}}},
-            "plots.one names 'spanner'; legal are plain, bundling",
+            "plots.one names 'spanner'; expected plain, bundling",
         ),
         (
             {"recipes": ["plain", "plain"]},
@@ -144,25 +144,25 @@ def test_descriptions_that_no_recipe_reads_are_refused() -> None:
         ({"seeds": 0}, "'seeds' is 0: Input should be greater than 0"),
         (
             {"seed": 1},
-            "'seed' is unknown; legal here are recipes, corpora, seeds, base, encoder, set, set_for, "
+            "'seed' is unknown; expected recipes, corpora, seeds, base, encoder, set, set_for, "
             "heat_map_split, plots, paper, changed, claims, untestable, analyses",
         ),
         (
             {"corpora": {"made": {**CORPUS, "tests": 1}}},
-            "'corpora.made.tests' is unknown; legal here are train, dev, test, together, format, options, "
+            "'corpora.made.tests' is unknown; expected train, dev, test, together, format, options, "
             "documents, recipes, map, descriptions, set",
         ),
         (
             {"corpora": {"made": {**CORPUS, "documents": {"all": 1}}}},
-            "'corpora.made.documents.all' is unknown; legal here are train, dev, test",
+            "'corpora.made.documents.all' is unknown; expected train, dev, test",
         ),
         (
             {"plots": {"one": {"kind": "line", "recipes": ["plain"], "title": ""}}},
-            "'plots.one.title' is unknown; legal here are kind, recipes",
+            "'plots.one.title' is unknown; expected kind, recipes",
         ),
         (
             {"corpora": {"made": {"train": "a", "dev": "b"}}},
-            "'corpora.made': test is missing; legal are train, dev and test, or together",
+            "'corpora.made': test is missing; expected train, dev and test, or together",
         ),
         (
             {"corpora": {"made": {**CORPUS, "together": "c.toml"}}},

@@ -63,9 +63,9 @@ def test_the_only_corpus_of_a_map_needs_no_name() -> None:
 
 
 def test_an_unknown_corpus_is_an_error_that_names_the_known_ones() -> None:
-    with pytest.raises(InputError, match=r"no corpus 'NLMgene'; legal are NLMGene, BC5CDR"):
+    with pytest.raises(InputError, match=r"no corpus 'NLMgene'; expected NLMGene, BC5CDR"):
         MAP.apply(document(corpus="NLMgene"))
-    with pytest.raises(InputError, match=r"no corpus name was given; legal are NLMGene, BC5CDR"):
+    with pytest.raises(InputError, match=r"no corpus name was given; expected NLMGene, BC5CDR"):
         MAP.apply(document(corpus=None))
 
 
@@ -82,7 +82,7 @@ def test_unlisted_types_can_be_counted_beforehand() -> None:
 
 
 def test_a_target_that_is_no_shared_type_is_an_error() -> None:
-    with pytest.raises(InputError, match=r"'Cell' of corpus 'x' is mapped to 'Gen'; legal are .* Gene"):
+    with pytest.raises(InputError, match=r"'Cell' of corpus 'x' is mapped to 'Gen'; expected .* Gene"):
         LabelMap(("Gene",), {"x": {"Cell": "Gen"}})
 
 
@@ -90,9 +90,9 @@ def test_a_target_that_is_no_shared_type_is_an_error() -> None:
     ("text", "message"),
     [
         ("types = [", "not TOML"),
-        ("types = ['A']\n", "corpora is None; legal are tables"),
-        ("[corpora.x]\nA = 'A'\n", "types is None; legal is a list"),
-        ("types = ['']\n[corpora.x]\n", "legal is a list of the shared types"),
+        ("types = ['A']\n", "corpora is None; expected tables"),
+        ("[corpora.x]\nA = 'A'\n", "types is None; expected a list"),
+        ("types = ['']\n[corpora.x]\n", "expected a list of the shared types"),
         ("types = ['A']\ncorpora = 3\n", "corpora is 3"),
         ("types = ['A']\n[corpora]\nx = 'A'\n", r"\[corpora.x\] is 'A'"),
         ("types = ['A']\n[corpora.x]\nB = false\n", r"\[corpora.x\]: 'B' is False"),
@@ -146,7 +146,7 @@ def test_comments_stand_above_their_line() -> None:
 def test_maps_ship_by_name() -> None:
     assert map_names() == ["cvae-ner"]
     assert load_map("cvae-ner").types == ("Disease", "Chemical", "Gene", "Variant", "Species", "CellLine")
-    with pytest.raises(InputError, match="unknown label map 'cvae'; legal are cvae-ner"):
+    with pytest.raises(InputError, match="unknown label map 'cvae'; expected cvae-ner"):
         map_text("cvae")
 
 

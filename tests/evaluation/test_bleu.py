@@ -102,8 +102,8 @@ def test_a_corpus_of_nothing_scores_zero() -> None:
 @pytest.mark.parametrize(
     ("candidates", "references", "order", "complaint"),
     [
-        ([["a"]], [[["a"]]], 0, "BLEU of order 0; legal are 1 and above"),
-        ([["a"]], [], 2, "BLEU of 1 candidates with references for 0; legal are as many"),
+        ([["a"]], [[["a"]]], 0, "BLEU of order 0; expected 1 and above"),
+        ([["a"]], [], 2, "BLEU of 1 candidates with references for 0; expected as many"),
         ([["a"], ["a"]], [[["a"]], []], 2, "candidate 1 of BLEU has no reference"),
     ],
 )

@@ -135,13 +135,13 @@ def test_a_stored_calibration_is_the_same_after_reading(fit: Callable[..., Calib
     ],
 )
 def test_a_calibration_that_cannot_be_read_is_an_error(stored: dict[str, object]) -> None:
-    with pytest.raises(InputError, match=r"calibration: found .* legal are kind 'temperature'"):
+    with pytest.raises(InputError, match=r"calibration: found .* expected kind 'temperature'"):
         Calibration.from_dict(stored)
 
 
 @pytest.mark.parametrize("confidence", [-0.1, 1.5, float("nan")])
 def test_a_confidence_beyond_0_and_1_is_an_error(confidence: float) -> None:
-    with pytest.raises(InputError, match=f"found {confidence}; legal is 0 <= confidence <= 1"):
+    with pytest.raises(InputError, match=f"found {confidence}; expected 0 <= confidence <= 1"):
         Calibration().apply([0.5, confidence])
 
 

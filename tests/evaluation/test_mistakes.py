@@ -166,5 +166,5 @@ def test_types_left_on_a_span_stand_opposite_each_other() -> None:
 
 def test_a_type_that_no_entity_has_is_no_row_of_the_matrix() -> None:
     confusion = find_confusions(compare_documents([document(Entity(0, 2, "a"))], []))
-    with pytest.raises(InputError, match=r"no entity has type 'z'; legal are None .* 'a'"):
+    with pytest.raises(InputError, match=r"no entity has type 'z'; expected None .* 'a'"):
         confusion.examples("z", None)

@@ -59,7 +59,7 @@ def test_a_higher_level_gives_a_wider_interval() -> None:
 
 @pytest.mark.parametrize("level", [0, 1, 95])
 def test_an_impossible_level_is_an_error(level: float) -> None:
-    with pytest.raises(InputError, match=f"found {level}; legal is 0 < level < 1"):
+    with pytest.raises(InputError, match=f"found {level}; expected 0 < level < 1"):
         confidence_intervals(one_entity_each(np.ones(3)), level=level)
 
 
@@ -143,7 +143,7 @@ def test_scores_against_different_gold_documents_are_not_compared() -> None:
     with pytest.raises(InputError, match="gold entities of 5 and 4 documents differ"):
         paired_bootstrap(one_entity_each(np.ones(5)), one_entity_each(np.ones(4)))
     other = CriterionScores("strict", {}, rows * 2, 5, False)
-    with pytest.raises(InputError, match="legal are scores of two predictions against the same gold"):
+    with pytest.raises(InputError, match="expected scores of two predictions against the same gold"):
         paired_randomisation(one_entity_each(np.ones(5)), other)
 
 

@@ -75,11 +75,11 @@ def test_sentences_without_offsets_are_read_with_a_remark(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("S1|3 11|x", "[3, 11] is outside the sentence; legal are first <= last < 11, blanks not counted"),
-        ("S1|6 3|x", "[6, 3] is outside the sentence; legal are first <= last < 11, blanks not counted"),
-        ("S1|3|x", "'S1|3|x' was found; legal is id|first last|mention"),
-        ("S1|a 3|x", "'S1|a 3|x' was found; legal is id|first last|mention"),
-        ("S1", "'S1' was found; legal is id|first last|mention"),
+        ("S1|3 11|x", "[3, 11] is outside the sentence; expected first <= last < 11, blanks not counted"),
+        ("S1|6 3|x", "[6, 3] is outside the sentence; expected first <= last < 11, blanks not counted"),
+        ("S1|3|x", "'S1|3|x' was found; expected id|first last|mention"),
+        ("S1|a 3|x", "'S1|a 3|x' was found; expected id|first last|mention"),
+        ("S1", "'S1' was found; expected id|first last|mention"),
         ("S9|0 1|x", "no sentence has the id 'S9'"),
     ],
 )

@@ -162,7 +162,7 @@ def test_a_mention_in_the_order_of_its_locations_is_where_it_should_be() -> None
 REJECTED = {
     "no type": (annotation(0, 3, MESH="D1"), "the type is None"),
     "an empty type": (annotation(0, 3, type=""), "the type is ''"),
-    "two types": (annotation(0, 3, type=["A", "B"]), "the type is ['A', 'B']; legal is one infon"),
+    "two types": (annotation(0, 3, type=["A", "B"]), "the type is ['A', 'B']; expected one infon"),
     "no location": (annotation(0, 3, type="A") | {"locations": []}, "there is no location"),
     "no offset": (
         annotation(0, 3, type="A") | {"locations": [{"length": 3}]},
@@ -175,8 +175,8 @@ REJECTED = {
     "behind the end": (annotation(1, 3, type="A"), "an end of at most 3"),
     "far behind the end": (annotation(10**14, 1, type="A"), "an end of at most 3"),
     "a length of 0": (annotation(1, 0, type="A"), "a length of at least 1"),
-    "a negative offset": (annotation(-1, 2, type="A"), "legal are whole numbers"),
-    "a negative length": (annotation(2, -1, type="A"), "legal are whole numbers"),
+    "a negative offset": (annotation(-1, 2, type="A"), "expected whole numbers"),
+    "a negative length": (annotation(2, -1, type="A"), "expected whole numbers"),
     "no number": (annotation(0, 1, type="A") | {"locations": [{"offset": "0x0", "length": "1"}]}, "'0x0'"),
     "one wrong location of two": (
         annotation(0, 1, type="A")
@@ -269,7 +269,7 @@ def test_parts_of_composite_mentions_are_the_choice_of_the_user(
 
 @pytest.mark.parametrize("option", ["individual_mentions", "offsets"])
 def test_another_value_of_an_option_is_an_error(tmp_path: Path, option: str) -> None:
-    with pytest.raises(InputError, match=r"legal are|expected is one of characters, utf-16, bytes"):
+    with pytest.raises(InputError, match=r"expected keep, drop|expected is one of characters, utf-16, bytes"):
         read_with(tmp_path, JSON, content(JSON, PARTS), **{option: "perhaps"})
 
 

@@ -157,9 +157,9 @@ def test_a_mention_that_is_not_at_its_offsets_is_kept_and_remarked(tmp_path: Pat
     ("line", "reason"),
     [
         ("N1\tReference T9 MESH:D1\tx", "a concept of T9, which is no entity"),
-        ("N1\tReference T1", "no concept; legal is"),
-        ("N1\tReference T1 unknown:\tx", "no concept; legal is"),
-        ("N1", "no concept; legal is"),
+        ("N1\tReference T1", "no concept; expected"),
+        ("N1\tReference T1 unknown:\tx", "no concept; expected"),
+        ("N1", "no concept; expected"),
         ("T1\tDisease 0 7\tovarian", "the id T1 stands in the file before"),
     ],
 )

@@ -126,7 +126,7 @@ def test_columns_and_scheme_are_options_of_the_format(tmp_path: Path) -> None:
 def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "two.tsv"
     path.write_text(TABBED)
-    with pytest.raises(InputError, match="no column 2 in 2 columns; legal are 0 to 1"):
+    with pytest.raises(InputError, match="no column 2 in 2 columns; expected 0 to 1"):
         list(read_columns(path, ReadingLog(), tag_column=[2]))
 
 
@@ -178,7 +178,7 @@ def test_tags_without_types_are_noted_once_where_no_tag_has_one() -> None:
 def test_a_tag_of_no_scheme_costs_the_annotation_alone() -> None:
     (document,), log = read(FORMAT, "a\tB-X\nb\tDisease\nc\tO\n")
     assert (document.text, mentions(document)) == ("a b c", [("a", "X")])
-    assert [line for line, reason in problems(log) if "no tag scheme has 'Disease'; legal are" in reason] == [
+    assert [line for line, reason in problems(log) if "no tag scheme has 'Disease'; expected" in reason] == [
         2
     ]
     assert (log.entities_read, log.entities_rejected) == (1, 1)
@@ -195,7 +195,7 @@ def test_a_missing_tag_costs_the_annotation_alone(row: str) -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        (b"b\tc\tO", "the row has 3 columns; legal are 2, as in the first rows"),
+        (b"b\tc\tO", "the row has 3 columns; expected 2, as in the first rows"),
         (b"\tO", "the word of the row is empty"),
         (b"\xff\tO", "byte 0xff at offset 0 of the line (offset 6 of the file) is not valid UTF-8"),
     ],

@@ -131,7 +131,7 @@ def test_groups_are_read_once_each_or_by_name(groups: Path, names: str | None, t
 
 
 def test_an_empty_name_of_a_group_is_refused(groups: Path) -> None:
-    with pytest.raises(InputError, match="legal are names separated by commas"):
+    with pytest.raises(InputError, match="expected names separated by commas"):
         files.read(groups, options={"groups": "sc,"})
 
 
@@ -167,7 +167,7 @@ def test_a_document_with_a_wrong_id_is_rejected(tmp_path: Path) -> None:
     doc.user_data["id"] = 1.5
     found, log = read(store(tmp_path / "a.spacy", doc, other))
     assert [document.text for document in found] == ["b"]
-    assert problems(log) == [(1, "'id' is 1.5; legal is a string")]
+    assert problems(log) == [(1, "'id' is 1.5; expected a string")]
 
 
 @pytest.mark.parametrize("content", [b"", b"x\x9cabc", b"x\x9c\x03\x00\x00\x00\x00\x01", b"no such thing"])

@@ -101,7 +101,7 @@ def test_a_named_format_overrides_recognition(tmp_path: Path) -> None:
 
 
 def test_an_unknown_format_is_refused_with_the_legal_ones() -> None:
-    with pytest.raises(InputError, match="unknown format 'conl'; legal are ") as caught:
+    with pytest.raises(InputError, match="unknown format 'conl'; expected ") as caught:
         named("conl")
     assert ", ".join(FORMATS) in str(caught.value)
 
@@ -114,15 +114,13 @@ def test_an_option_changes_the_reading(tmp_path: Path) -> None:
 
 def test_an_unknown_option_is_refused_with_the_legal_ones(tmp_path: Path) -> None:
     path = columns(tmp_path / "file.conll", "p53\tB-GENE", "binds\tO")
-    with pytest.raises(
-        InputError, match="'conll' has no option 'column'; legal are: word_column, tag_column"
-    ):
+    with pytest.raises(InputError, match="'conll' has no option 'column'; expected: word_column, tag_column"):
         read(path, options={"column": "1"})
 
 
 def test_an_option_of_a_format_without_options_is_refused(tmp_path: Path) -> None:
     write([GENE], tmp_path / "corpus.json", format="scierc")
-    with pytest.raises(InputError, match="'scierc' has no option 'scheme'; legal are: none"):
+    with pytest.raises(InputError, match="'scierc' has no option 'scheme'; expected: none"):
         read(tmp_path / "corpus.json", options={"scheme": "IOB2"})
 
 
@@ -274,7 +272,7 @@ def test_a_file_that_cannot_be_completed_in_a_folder_is_not_there(
 
 
 def test_two_documents_of_one_id_do_not_share_a_file_of_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"1\.txt: two documents have the id '1'; legal are distinct ids"):
+    with pytest.raises(InputError, match=r"1\.txt: two documents have the id '1'; expected distinct ids"):
         write([GENE, GENE], tmp_path, format="brat")
 
 

@@ -101,7 +101,7 @@ def test_words_of_the_five_types_end_at_white_space_and_at_every_element(tmp_pat
 def test_an_unknown_choice_of_types_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.xml"
     path.write_text(content(), encoding="utf-8")
-    with pytest.raises(InputError, match="legal are full and five"):
+    with pytest.raises(InputError, match="expected full and five"):
         files.read(path, format="genia-xml", options={"types": "six"})
 
 
@@ -118,7 +118,7 @@ def test_an_id_that_repeats_is_made_unique() -> None:
 def test_an_empty_term_is_rejected() -> None:
     (document,), log = read(FORMAT, content(article(sentence('a<cons sem="G#virus"></cons>'))))
     assert document.entities == ()
-    assert problems(log) == [(2, "the term of the class 'G#virus' is empty; legal is some text")]
+    assert problems(log) == [(2, "the term of the class 'G#virus' is empty; expected some text")]
     assert log.entities_rejected == 1
 
 

@@ -124,24 +124,24 @@ def test_a_repeated_id_is_made_unique_with_a_remark() -> None:
     [
         (b'{"text": "a"', "not JSON ("),
         (b'{"text": "a"} {"text": "b"}', "not JSON (Extra data"),
-        (b'["text"]', "a JSON list was found; legal is an object"),
-        (b'{"id": "1"}', "the key 'text' is missing; legal is a string"),
-        (b'{"text": 5}', "'text' is 5; legal is a string"),
-        (b'{"text": null}', "'text' is None; legal is a string"),
-        (b'{"text": "a", "id": ["1"]}', "'id' is ['1']; legal is a string"),
-        (b'{"text": "a", "entities": {}}', "'entities' is {}; legal is a list"),
-        (b'{"text": "a", "metadata": []}', "'metadata' is []; legal is an object"),
-        (b'{"text": "a", "corpus": 1}', "'corpus' is 1; legal is a string"),
-        (b'{"text": "a", "generated_id": 1}', "'generated_id' is 1; legal is true or false"),
+        (b'["text"]', "a JSON list was found; expected an object"),
+        (b'{"id": "1"}', "the key 'text' is missing; expected a string"),
+        (b'{"text": 5}', "'text' is 5; expected a string"),
+        (b'{"text": null}', "'text' is None; expected a string"),
+        (b'{"text": "a", "id": ["1"]}', "'id' is ['1']; expected a string"),
+        (b'{"text": "a", "entities": {}}', "'entities' is {}; expected a list"),
+        (b'{"text": "a", "metadata": []}', "'metadata' is []; expected an object"),
+        (b'{"text": "a", "corpus": 1}', "'corpus' is 1; expected a string"),
+        (b'{"text": "a", "generated_id": 1}', "'generated_id' is 1; expected true or false"),
         (
             b'{"text": "a", "words": [[0]]}',
-            "'words' holds [0]; legal are lists [start, end] of whole numbers",
+            "'words' holds [0]; expected lists [start, end] of whole numbers",
         ),
         (
             b'{"text": "a", "words": [[0, 2]]}',
             "document 'corpus#1': word [0, 2) is empty, out of order or outside",
         ),
-        (b'{"text": "a", "sentences": [[true, 1]]}', "'sentences' holds [True, 1]; legal are lists"),
+        (b'{"text": "a", "sentences": [[true, 1]]}', "'sentences' holds [True, 1]; expected lists"),
         (b'{"text": "a\\ud800"}', "an escape stands for the lone surrogate U+D800"),
         (b'{"text": "a", "id": "\\udfff"}', "an escape stands for the lone surrogate U+DFFF"),
         (b'{"text": "a", "x": NaN}', "not JSON (NaN is no JSON number)"),
@@ -171,12 +171,12 @@ def test_a_pair_of_surrogates_is_a_character() -> None:
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [
-        ([0, 1, "X"], "entity 1: [0, 1, 'X'] was found; legal is an object"),
-        ({"start": 0, "end": 1}, "entity 1: the key 'type' is missing; legal is a string"),
-        ({"end": 1, "type": "X"}, "entity 1: the key 'start' is missing; legal is a whole number"),
-        ({"start": 0, "end": "1", "type": "X"}, "entity 1: 'end' is '1'; legal is a whole number"),
-        ({"start": False, "end": 1, "type": "X"}, "entity 1: 'start' is False; legal is a whole number"),
-        ({"start": 0, "end": 1.0, "type": "X"}, "entity 1: 'end' is 1.0; legal is a whole number"),
+        ([0, 1, "X"], "entity 1: [0, 1, 'X'] was found; expected an object"),
+        ({"start": 0, "end": 1}, "entity 1: the key 'type' is missing; expected a string"),
+        ({"end": 1, "type": "X"}, "entity 1: the key 'start' is missing; expected a whole number"),
+        ({"start": 0, "end": "1", "type": "X"}, "entity 1: 'end' is '1'; expected a whole number"),
+        ({"start": False, "end": 1, "type": "X"}, "entity 1: 'start' is False; expected a whole number"),
+        ({"start": 0, "end": 1.0, "type": "X"}, "entity 1: 'end' is 1.0; expected a whole number"),
         ({"start": 4, "end": 6, "type": "X"}, "document '1': entity 'X' at [4, 6) is outside the text"),
         ({"start": 1, "end": 1, "type": "X"}, "document '1': entity 'X' at [1, 1) is outside the text"),
         ({"start": -2, "end": 1, "type": "X"}, "document '1': entity 'X' at [-2, 1) is outside the text"),
@@ -212,7 +212,7 @@ def test_an_infinite_confidence_is_rejected(number: str) -> None:
     ((line, reason),) = problems(log)
     assert line == 1
     assert reason.startswith("entity 0: 'confidence' is")
-    assert reason.endswith("; legal is a finite number")
+    assert reason.endswith("; expected a finite number")
 
 
 def test_a_mention_that_is_not_at_its_offsets_is_remarked_on() -> None:
@@ -237,7 +237,7 @@ def test_unknown_keys_of_an_entity_are_remarked_on() -> None:
     ],
 )
 def test_what_json_cannot_hold_is_refused(document: Document) -> None:
-    with pytest.raises(InputError, match=r"document '1' cannot be written as JSON: .*; legal are strings"):
+    with pytest.raises(InputError, match=r"document '1' cannot be written as JSON: .*; expected strings"):
         write(FORMAT, document)
 
 

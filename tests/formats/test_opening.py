@@ -127,7 +127,7 @@ def test_texts_that_repeat_a_lot_are_no_bombs(tmp_path: Path, monkeypatch: pytes
 def test_formats_that_cannot_be_read_as_a_stream_say_so(tmp_path: Path, name: str) -> None:
     format = {"table": "parquet", "docs": "spacy", "pair": "brat"}[name.partition(".")[0]]
     (tmp_path / name).write_bytes(gzip.compress(b"PAR1"))
-    with pytest.raises(InputError, match=f"'{format}' cannot be read compressed; legal is .*: decompress it"):
+    with pytest.raises(InputError, match=f"'{format}' cannot be read compressed; expected .*: decompress it"):
         read(tmp_path / name, format=format)
 
 

@@ -160,11 +160,11 @@ def entity(**keys: Any) -> dict[str, Any]:
     ("wrong", "reason"),
     [
         (entity(end=9), "entity 1: document '1': entity 'X' at [0, 9) is outside the text"),
-        (entity(type=None), "entity 1: there is no start, no end or no type; legal are all three"),
+        (entity(type=None), "entity 1: there is no start, no end or no type; expected all three"),
         (entity(fragments=[{"start": 0, "end": None}]), "entity 1: a range has no start or no end"),
         (entity(confidence=float("nan")), "entity 1: a concept is missing, or the confidence is no finite"),
         (entity(concepts=[None]), "entity 1: a concept is missing, or the confidence is no finite"),
-        (None, "entity 1: there is no start, no end or no type; legal are all three"),
+        (None, "entity 1: there is no start, no end or no type; expected all three"),
     ],
 )
 def test_a_wrong_entity_is_rejected_alone(tmp_path: Path, wrong: Any, reason: str) -> None:
@@ -183,8 +183,8 @@ def test_a_wrong_entity_is_rejected_alone(tmp_path: Path, wrong: Any, reason: st
     [
         ({"text": None}, "there is no text"),
         ({"words": [{"start": 0, "end": 9}]}, "document '2': word [0, 9) is empty, out of order or outside"),
-        ({"words": [{"start": 0, "end": None}]}, "a range has no start or no end; legal are both"),
-        ({"metadata": "[1]"}, "a JSON list was found; legal is an object"),
+        ({"words": [{"start": 0, "end": None}]}, "a range has no start or no end; expected both"),
+        ({"metadata": "[1]"}, "a JSON list was found; expected an object"),
         ({"metadata": "{"}, "not JSON ("),
     ],
 )
@@ -205,12 +205,12 @@ def test_a_wrong_document_is_rejected(tmp_path: Path, keys: dict[str, Any], reas
 
 
 def test_a_column_of_another_type_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"the column 'words' is list<element: string>; legal is list<"):
+    with pytest.raises(InputError, match=r"the column 'words' is list<element: string>; expected list<"):
         read(store(tmp_path / "a.parquet", [{"text": "a", "words": ["a"]}]))
 
 
 def test_a_table_of_other_columns_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the columns are a, tokens; legal are text, or tokens and ner_tags"):
+    with pytest.raises(InputError, match="the columns are a, tokens; expected text, or tokens and ner_tags"):
         read(store(tmp_path / "a.parquet", [{"a": 1, "tokens": ["b"]}]))
 
 
@@ -247,12 +247,12 @@ def test_columns_and_names_can_be_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "reason", "entities"),
     [
-        ({"ner_tags": [9, 0, 0, 0]}, "9 was found as a tag; legal are O, B-PER, I-PER, B-LOC", 0),
-        ({"ner_tags": [-1, 0, 0, 0]}, "-1 was found as a tag; legal are O, B-PER, I-PER, B-LOC", 0),
-        ({"ner_tags": [1]}, "there are 4 tokens and 1 tags; legal is one for each token", 1),
-        ({"ner_tags": None}, "'ner_tags' is None; legal is a list", 0),
-        ({"tokens": None}, "'tokens' is None; legal is a list", 2),
-        ({"tokens": ["", "a", "b", "c"]}, "'tokens' holds '' as token 0; legal are strings that", 2),
+        ({"ner_tags": [9, 0, 0, 0]}, "9 was found as a tag; expected O, B-PER, I-PER, B-LOC", 0),
+        ({"ner_tags": [-1, 0, 0, 0]}, "-1 was found as a tag; expected O, B-PER, I-PER, B-LOC", 0),
+        ({"ner_tags": [1]}, "there are 4 tokens and 1 tags; expected one for each token", 1),
+        ({"ner_tags": None}, "'ner_tags' is None; expected a list", 0),
+        ({"tokens": None}, "'tokens' is None; expected a list", 2),
+        ({"tokens": ["", "a", "b", "c"]}, "'tokens' holds '' as token 0; expected strings that", 2),
     ],
 )
 def test_a_wrong_row_of_tokens_is_rejected(

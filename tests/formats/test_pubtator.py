@@ -87,7 +87,7 @@ def test_a_title_line_begins_a_block_where_the_empty_line_is_missing(tmp_path: P
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("1\t0\t34\tx\tDisease", "legal are whole numbers 0 <= start < end <= 33"),
+        ("1\t0\t34\tx\tDisease", "expected whole numbers 0 <= start < end <= 33"),
         ("1\t5\t5\t\tDisease", "are '5' and '5'"),
         ("1\t9\t5\tx\tDisease", "are '9' and '5'"),
         ("1\t-1\t5\tx\tDisease", "are '-1' and '5'"),
@@ -95,7 +95,7 @@ def test_a_title_line_begins_a_block_where_the_empty_line_is_missing(tmp_path: P
         ("1\tzero\t10\tFamotidine\tChemical", "are 'zero' and '10'"),
         ("1\t0\tten\tFamotidine\tChemical", "are '0' and 'ten'"),
         ("1\t٠\t٥\tx\tDisease", "are '٠' and '٥'"),
-        (f"1\t0\t{'9' * 5000}\tx\tDisease", "legal are whole numbers"),
+        (f"1\t0\t{'9' * 5000}\tx\tDisease", "expected whole numbers"),
         ("1\t0\t10\tFamotidine", "4 tab-separated columns"),
         ("1 0 10 Famotidine Chemical", "1 tab-separated columns"),
         ("1\t0\t10\tFamotidine\t\tD015738", "has no type"),

@@ -180,7 +180,7 @@ def test_other_encodings_and_byte_order_marks_are_read(tmp_path: Path, encoding:
 
 
 def test_another_root_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"a\.xml:2: the root element is <html>; legal is <set>"):
+    with pytest.raises(InputError, match=r"a\.xml:2: the root element is <html>; expected <set>"):
         read(tmp_path / "a.xml", "\n<html><a/></html>")
 
 

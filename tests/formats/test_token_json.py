@@ -111,16 +111,16 @@ def test_repeated_sentence_ids_are_made_unique_with_a_remark() -> None:
 @pytest.mark.parametrize(
     ("format", "keys", "reason"),
     [
-        (GENIA, {"tokens": "a b"}, "'tokens' is 'a b'; legal is a list"),
-        (GENIA, {"tokens": ["a", ""]}, "'tokens' holds '' as token 1; legal are strings that are not empty"),
+        (GENIA, {"tokens": "a b"}, "'tokens' is 'a b'; expected a list"),
+        (GENIA, {"tokens": ["a", ""]}, "'tokens' holds '' as token 1; expected strings that are not empty"),
         (GENIA, {"tokens": [1]}, "'tokens' holds 1 as token 0"),
-        (GENIA, {"entity_mentions": None}, "'entity_mentions' is None; legal is a list"),
-        (GENIA, {"sent_id": 1.5}, "'sent_id' is 1.5; legal is a string"),
-        (SCIERC, {"sentences": ["We parse"]}, "'sentences' is 'We parse'; legal is a list"),
-        (SCIERC, {"ner": [[]]}, "'ner' has 1 lists; legal is one for each of the 2 sentences"),
-        (SCIERC, {"ner": [{}, []]}, "'ner' is {}; legal is a list"),
-        (CONLL04, {"tags": ["O"]}, "item 0: there are 4 tokens and 1 tags; legal is one tag for each token"),
-        (CONLL04, {"tags": None}, "item 0: 'tags' is None; legal is a list"),
+        (GENIA, {"entity_mentions": None}, "'entity_mentions' is None; expected a list"),
+        (GENIA, {"sent_id": 1.5}, "'sent_id' is 1.5; expected a string"),
+        (SCIERC, {"sentences": ["We parse"]}, "'sentences' is 'We parse'; expected a list"),
+        (SCIERC, {"ner": [[]]}, "'ner' has 1 lists; expected one for each of the 2 sentences"),
+        (SCIERC, {"ner": [{}, []]}, "'ner' is {}; expected a list"),
+        (CONLL04, {"tags": ["O"]}, "item 0: there are 4 tokens and 1 tags; expected one tag for each token"),
+        (CONLL04, {"tags": None}, "item 0: 'tags' is None; expected a list"),
     ],
 )
 def test_a_wrong_document_is_rejected(format: Format, keys: dict[str, Any], reason: str) -> None:
@@ -160,24 +160,24 @@ def test_entities_of_a_rejected_document_are_counted(
             {"entity_mentions": [{"start": 1, "end": 2, "entity_type": 1}]},
             "mention 0: the entity of tokens",
         ),
-        (GENIA, {"entity_mentions": [[1, 2, "X"]]}, "mention 0: [1, 2, 'X'] was found; legal is an object"),
+        (GENIA, {"entity_mentions": [[1, 2, "X"]]}, "mention 0: [1, 2, 'X'] was found; expected an object"),
         (
             SCIERC,
             {"ner": [[[6, 7, "Task"]], []]},
-            "the entity of tokens [6, 8) is outside the document; legal are",
+            "the entity of tokens [6, 8) is outside the document; expected",
         ),
         (
             SCIERC,
             {"ner": [[[2, 1, "Task"]], []]},
-            "the entity of tokens [2, 2) is outside the document; legal are",
+            "the entity of tokens [2, 2) is outside the document; expected",
         ),
         (
             SCIERC,
             {"ner": [[["2", None, "Task"]], []]},
             "the entity of tokens ['2', None) is outside the document",
         ),
-        (SCIERC, {"ner": [[[1, 1]], []]}, "the entity [1, 1] was found; legal is a list [first, last, type]"),
-        (CONLL04, {"tags": ["O", "Peop", "O", "O"]}, "document '5178': no tag scheme has 'Peop'; legal are"),
+        (SCIERC, {"ner": [[[1, 1]], []]}, "the entity [1, 1] was found; expected a list [first, last, type]"),
+        (CONLL04, {"tags": ["O", "Peop", "O", "O"]}, "document '5178': no tag scheme has 'Peop'; expected"),
     ],
 )
 def test_a_wrong_entity_is_rejected_alone(format: Format, keys: dict[str, Any], reason: str) -> None:
@@ -217,13 +217,13 @@ def test_a_stray_tag_of_conll04_is_remarked_on_and_kept() -> None:
 @pytest.mark.parametrize(
     ("content", "line", "reason"),
     [
-        ("", 1, "'' was found; legal is one list of objects"),
-        ("{}", 1, "'{}' was found; legal is one list of objects"),
+        ("", 1, "'' was found; expected one list of objects"),
+        ("{}", 1, "'{}' was found; expected one list of objects"),
         (f"[{json.dumps(ITEM)},\n{{", 2, "not JSON ("),
-        (f"[{json.dumps(ITEM)}\n\n{json.dumps(ITEM)}]", 3, '\'{"tokens": ["Anna", \' was found; legal is'),
-        (f"[{json.dumps(ITEM)}", 1, "'' was found; legal is one list of objects"),
+        (f"[{json.dumps(ITEM)}\n\n{json.dumps(ITEM)}]", 3, '\'{"tokens": ["Anna", \' was found; expected'),
+        (f"[{json.dumps(ITEM)}", 1, "'' was found; expected one list of objects"),
         (f"[{json.dumps(ITEM)},\n]", 2, "not JSON ("),
-        (f"[{json.dumps(ITEM)},\n5]", 2, "item 1: a JSON int was found; legal is an object"),
+        (f"[{json.dumps(ITEM)},\n5]", 2, "item 1: a JSON int was found; expected an object"),
         (
             f'[{json.dumps(ITEM)},\n{{"tokens": ["\\ud800"], "tags": ["O"]}}]',
             2,

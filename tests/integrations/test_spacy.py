@@ -285,7 +285,7 @@ def test_saving_replaces_an_older_model(folder: Path, tmp_path: Path) -> None:
 
 def test_saving_never_replaces_files_that_are_no_model(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match="holds other files; legal is a new or empty folder"):
+    with pytest.raises(InputError, match="holds other files; expected a new or empty folder"):
         SpanwrightComponent(folder).to_disk(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
 

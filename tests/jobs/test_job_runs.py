@@ -257,7 +257,7 @@ def test_an_input_named_twice_is_refused(tmp_path: Path) -> None:
 def test_formats_of_many_files_are_refused_before_anything_is_made(tmp_path: Path) -> None:
     job = make_job(tmp_path, write_inputs(tmp_path / "in"), format="brat")
     with pytest.raises(
-        InputError, match=r"'brat' is not one file for many documents; legal are parquet, spacy"
+        InputError, match=r"'brat' is not one file for many documents; expected parquet, spacy"
     ):
         run_job(job, tmp_path / "out", InlineEngine())
     assert not (tmp_path / "out").exists()

@@ -81,7 +81,7 @@ def test_a_process_loads_the_model_once(model: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_other_columns_are_an_error_that_says_what_to_do(model: str) -> None:
-    with pytest.raises(InputError, match="the columns are id, body; legal are id and text"):
+    with pytest.raises(InputError, match="the columns are id, body; expected id and text"):
         list(tagging(model)([batch(id=["1"], body=["abase"])]))
 
 

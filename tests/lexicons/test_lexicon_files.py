@@ -58,7 +58,7 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_of_a_form_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="unknown form of lexicon 'owl'; legal are umls, obo"):
+    with pytest.raises(InputError, match="unknown form of lexicon 'owl'; expected umls, obo"):
         read_lexicon(write(tmp_path, "x.obo", OBO), form="owl")
 
 
@@ -69,7 +69,7 @@ def test_a_folder_that_is_no_lexicon_is_an_error(tmp_path: Path, form: str) -> N
 
 
 def test_an_option_of_another_form_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'obo' have no option 'columns'; legal are: scopes, roots, xrefs"):
+    with pytest.raises(InputError, match="'obo' have no option 'columns'; expected: scopes, roots, xrefs"):
         read_lexicon(write(tmp_path, "x.obo", OBO), columns=["surface"])
 
 

@@ -65,7 +65,7 @@ def test_a_header_in_other_words_can_be_skipped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [["type"], ["surface", "name"], ["surface", "surface"], []])
 def test_illegal_columns_are_an_error(tmp_path: Path, columns: list[str]) -> None:
-    with pytest.raises(InputError, match="legal are surface, type, concept, each at most once"):
+    with pytest.raises(InputError, match="expected surface, type, concept, each at most once"):
         read(tmp_path, "flu\n", columns=columns)
 
 
@@ -73,7 +73,7 @@ def test_illegal_columns_are_an_error(tmp_path: Path, columns: list[str]) -> Non
     ("row", "reason"),
     [
         ("\tDisease\tD1", "no surface in"),
-        ("flu\tDisease\tD1\tmore", "4 cells in a row; legal are the columns"),
+        ("flu\tDisease\tD1\tmore", "4 cells in a row; expected the columns"),
     ],
 )
 def test_a_row_that_does_not_fit_is_rejected(tmp_path: Path, row: str, reason: str) -> None:

@@ -37,7 +37,7 @@ def test_a_line_without_id_or_name_is_rejected(tmp_path: Path, line: str) -> Non
     log = read(tmp_path, f"D1||Fever\n{line}\n\nD2||Ague\n").log
     (problem,) = log.problems
     assert problem.line == 2
-    assert "has no id or no name; legal is id|id||name|synonym" in problem.reason
+    assert "has no id or no name; expected id|id||name|synonym" in problem.reason
     assert (log.entries_read, log.entries_rejected) == (2, 1)
 
 

@@ -82,7 +82,7 @@ def test_synonyms_of_other_scopes_are_noted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scopes", [["exact"], [], ["EXACT", "NEAR"]])
 def test_an_unknown_scope_is_an_error(tmp_path: Path, scopes: list[str]) -> None:
-    with pytest.raises(InputError, match="legal are one or more of EXACT, RELATED, NARROW, BROAD"):
+    with pytest.raises(InputError, match="expected one or more of EXACT, RELATED, NARROW, BROAD"):
         read(tmp_path, ANIMALS, scopes=scopes)
 
 

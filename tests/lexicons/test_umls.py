@@ -116,7 +116,7 @@ def test_the_file_can_be_named_in_place_of_its_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("C04|ENG|short|", "3 columns that end with a bar; legal are 18"),
+        ("C04|ENG|short|", "3 columns that end with a bar; expected 18"),
         (name_row("C04", "with a | bar"), "19 columns"),
         (name_row("C04", "cut off")[:-1], "17 columns"),
         (name_row("C04", " "), "without a concept or a name"),

@@ -198,7 +198,7 @@ def test_any_encoder_can_be_adapted(tiny_encoder: str) -> None:
 
 @needs_extra
 def test_a_name_that_no_map_has_is_refused_with_those_that_are_legal(t5: str) -> None:
-    with pytest.raises(SettingsError, match=r"names '\.k'.*legal are k, o, q, v, wi, wo, or 'auto'"):
+    with pytest.raises(SettingsError, match=r"names '\.k'.*expected k, o, q, v, wi, wo, or 'auto'"):
         load(t5, targets=("q", ".k"))
 
 

@@ -259,7 +259,7 @@ def test_ingredients_without_words_are_refused(ingredients: tuple[Ingredient, ..
 
 
 def test_repeated_ingredients_are_refused() -> None:
-    with pytest.raises(ValidationError, match=r"repeat \['last'\]; legal is each ingredient once"):
+    with pytest.raises(ValidationError, match=r"repeat \['last'\]; expected each ingredient once"):
         ComposedSettings(ingredients=("last", "first", "last"))
 
 

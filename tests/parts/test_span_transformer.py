@@ -248,14 +248,14 @@ def stub(kind: str, layers: int = 6) -> SimpleNamespace:
     ],
 )
 def test_encoders_whose_blocks_cannot_take_spans_are_refused(kind: str, reason: str) -> None:
-    with pytest.raises(SettingsError, match=rf"'{kind}': .*{reason}.*legal are bert, .*roberta"):
+    with pytest.raises(SettingsError, match=rf"'{kind}': .*{reason}.*expected bert, .*roberta"):
         checked_depth("all", stub(kind))
     assert checked_depth(0, stub(kind)) == 0
 
 
 def test_a_depth_is_at_most_that_of_the_encoder() -> None:
     assert checked_depth("all", stub("bert")) == checked_depth(6, stub("bert")) == 6
-    with pytest.raises(SettingsError, match="depth is 7, but the encoder has 6 blocks; legal are 0 to 6"):
+    with pytest.raises(SettingsError, match="depth is 7, but the encoder has 6 blocks; expected 0 to 6"):
         checked_depth(7, stub("bert"))
 
 

@@ -227,7 +227,7 @@ def test_posteriors_of_synonyms_are_those_of_spans_where_the_mean_is_shared() ->
 
 
 def test_synonyms_that_were_never_learnt_cannot_be_written() -> None:
-    with pytest.raises(InputError, match="never learnt synonyms; legal is synonym=False"):
+    with pytest.raises(InputError, match="never learnt synonyms; expected synonym=False"):
         vae(synonyms=()).rewrite(vectors(), synonym=True, longest=3)
 
 
@@ -251,7 +251,7 @@ def test_an_auto_encoder_learns_spans_and_synonyms_by_heart() -> None:
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        ({"output": "adaptive", "hidden": 15}, "hidden 15 with adaptive output; legal is 16 or more"),
+        ({"output": "adaptive", "hidden": 15}, "hidden 15 with adaptive output; expected 16 or more"),
         ({"word_dropout": 1.0}, "less than 1"),
         ({"latent": 0}, "greater than 0"),
         ({"synonyms_per_mention": 0}, "greater than 0"),

@@ -216,7 +216,7 @@ def test_word_vectors_are_first_embeddings_and_other_words_start_at_random() -> 
 
 
 def test_word_vectors_of_another_size_are_refused() -> None:
-    with pytest.raises(SettingsError, match=r"shape \(30, 4\); legal is \(30, 3\).* word_size = 4"):
+    with pytest.raises(SettingsError, match=r"shape \(30, 4\); expected \(30, 3\).* word_size = 4"):
         WordTable(words=30, word_size=3, hidden=16, output="softmax", vectors=torch.zeros(30, 4))
 
 
@@ -229,7 +229,7 @@ def test_clusters_of_adaptive_output_begin_at_one_and_three_fifteenths_of_the_vo
 
 
 def test_adaptive_output_needs_a_vocabulary() -> None:
-    with pytest.raises(SettingsError, match="adaptive output over 14 words; legal are 15 or more"):
+    with pytest.raises(SettingsError, match="adaptive output over 14 words; expected 15 or more"):
         WordTable(words=14, word_size=3, hidden=16, output="adaptive")
     WordTable(words=15, word_size=3, hidden=16, output="adaptive")
 

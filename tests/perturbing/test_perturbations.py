@@ -95,7 +95,7 @@ def test_a_long_text_takes_no_longer_than_it_should(name: str) -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_legal_ones() -> None:
-    with pytest.raises(InputError, match=r"unknown perturbation 'noise'; legal are typos, lower-case, .*"):
+    with pytest.raises(InputError, match=r"unknown perturbation 'noise'; expected typos, lower-case, .*"):
         perturb([], "noise")
 
 

@@ -261,7 +261,7 @@ def test_a_model_without_graphs_says_how_to_make_them(deep: Exported, runtime: R
 
 
 def test_an_unknown_runtime_is_refused() -> None:
-    with pytest.raises(InputError, match="runtime 'tensorrt': legal are torch, onnx, onnx-int8"):
+    with pytest.raises(InputError, match="runtime 'tensorrt': expected torch, onnx, onnx-int8"):
         spanwright.load("model", "tensorrt")  # type: ignore[arg-type]
 
 

@@ -165,7 +165,7 @@ SCIERC = {
     "missing type": Mutation('[4, 4, "Disease"]', "[4, 4]", 2, "the entity [4, 4] was found", entities=1),
     "number for a type": Mutation('[4, 4, "Disease"]', "[4, 4, 1]", 2, "has the type 1", entities=1),
     "string for a token": Mutation("[4, 4,", '["4", 4,', 2, "tokens ['4', 5)", entities=1),
-    "object for an entity": Mutation('[4, 4, "Disease"]', '{"first": 4}', 2, "legal is a list", entities=1),
+    "object for an entity": Mutation('[4, 4, "Disease"]', '{"first": 4}', 2, "expected a list", entities=1),
     "fewer lists than sentences": Mutation(
         '[[0, 0, "Disease"]], [[4', '[[0, 0, "Disease"], [4', 2, "'ner' has 1 lists", documents=1, entities=2
     ),

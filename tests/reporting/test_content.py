@@ -129,5 +129,5 @@ def test_two_systems_of_the_same_name_are_refused() -> None:
 @pytest.mark.parametrize("number", [0, 13])
 def test_a_number_of_systems_that_does_not_fit_is_refused(number: int) -> None:
     systems = [System(name=str(position), documents=FIRST) for position in range(number)]
-    with pytest.raises(InputError, match=f"found {number} systems; legal are 1 to 12"):
+    with pytest.raises(InputError, match=f"found {number} systems; expected 1 to 12"):
         gather(GOLD, systems)

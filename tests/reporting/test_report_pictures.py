@@ -79,7 +79,7 @@ def test_the_policy_of_the_page_lets_it_show_data_and_nothing_else() -> None:
 def test_other_files_are_refused(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "picture.png"
     path.write_bytes(data)
-    with pytest.raises(InputError, match=r"picture\.png: no whole PNG file; legal are pictures in PNG form"):
+    with pytest.raises(InputError, match=r"picture\.png: no whole PNG file; expected pictures in PNG form"):
         read_picture(path, "picture")
 
 

@@ -40,7 +40,7 @@ def test_an_entity_outside_the_text_is_refused_with_the_legal_range(start: int, 
 def test_fragments_must_be_ordered_disjoint_and_reach_from_start_to_end(
     fragments: tuple[tuple[int, int], ...],
 ) -> None:
-    with pytest.raises(InputError, match="legal are ordered, disjoint fragments"):
+    with pytest.raises(InputError, match="expected ordered, disjoint fragments"):
         Document("d", TEXT, (Entity(0, 18, "T", fragments=fragments),))
 
 
@@ -54,7 +54,7 @@ def test_a_fragment_outside_the_text_is_refused() -> None:
 def test_given_borders_must_be_ordered_disjoint_and_inside_the_text(
     name: str, ranges: tuple[tuple[int, int], ...]
 ) -> None:
-    with pytest.raises(InputError, match=f"document 'd': {name.removesuffix('s')} .*legal are ordered"):
+    with pytest.raises(InputError, match=f"document 'd': {name.removesuffix('s')} .*expected ordered"):
         Document("d", TEXT, **{name: ranges})
 
 

@@ -79,14 +79,12 @@ def test_a_corpus_that_there_is_not_is_refused(key: str, changes: dict[str, Any]
     with pytest.raises(InputError) as caught:
         names(**changes)
     assert str(caught.value) == (
-        f"corpora.{key} names 'Delta'; legal are the training corpora: Alpha, Beta, Gamma"
+        f"corpora.{key} names 'Delta'; expected the training corpora: Alpha, Beta, Gamma"
     )
 
 
 def test_a_target_that_is_named_twice_is_refused() -> None:
-    with pytest.raises(
-        InputError, match=r"corpora.target is \['Beta', 'Beta'\]; legal is to name a corpus once"
-    ):
+    with pytest.raises(InputError, match=r"corpora.target is \['Beta', 'Beta'\]; name each corpus once"):
         names(target=("Beta", "Beta"))
 
 
@@ -96,7 +94,7 @@ def test_a_corpus_that_is_only_scored_on_is_refused(split: str) -> None:
     with pytest.raises(InputError) as caught:
         corpus_names(chosen(), {"train": TRAIN, "dev": DEV, split: stray})
     assert str(caught.value) == (
-        f"{split} has documents of the corpus 'Delta', which is not trained on; legal are Alpha, Beta, Gamma"
+        f"{split} has documents of the corpus 'Delta', which is not trained on; expected Alpha, Beta, Gamma"
     )
 
 
@@ -227,7 +225,7 @@ def test_an_automatic_map_needs_one_target(target: tuple[str, ...]) -> None:
         chosen_map(chosen(map="auto", target=target), ALL, TRAIN)
     assert str(caught.value) == (
         "corpora.map is 'auto', which maps all types onto those of one target, but corpora.target is "
-        f"{list(target)}; legal is the name of one corpus"
+        f"{list(target)}; expected the name of one corpus"
     )
 
 
@@ -357,7 +355,7 @@ def test_an_epoch_is_as_long_as_all_windows_with_their_weights(
         ("corpora.weights={a=inf}", "finite number"),
         ("corpora.labels=none", "'own' or 'shared'"),
         ("corpora.train=some", "'all' or 'target'"),
-        ("corpora.lables=own", "unknown setting 'corpora.lables'; legal here are labels, map, "),
+        ("corpora.lables=own", "unknown setting 'corpora.lables'; expected labels, map, "),
     ],
 )
 def test_illegal_settings_are_refused(change: str, reason: str) -> None:

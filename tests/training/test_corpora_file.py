@@ -163,7 +163,7 @@ FILES = '[corpora.A]\ntrain = "a"\n'
         ('target = "A"\n', "'corpora' is missing"),
         ("[corpora]\n", "'corpora' is {}: Dictionary should have at least 1 item after validation, not 0"),
         ('corpora = ["a.tsv"]\n', "'corpora' is ['a.tsv']: Input should be a valid dictionary"),
-        (f"targets = 'A'\n{FILES}", "'targets' is unknown; legal here are target, map, corpora"),
+        (f"targets = 'A'\n{FILES}", "'targets' is unknown; expected target, map, corpora"),
         (f"target = 3\n{FILES}", "'target' is 3: Input should be a valid tuple"),
         (f"target = [3]\n{FILES}", "'target.0' is 3: Input should be a valid string"),
         (f"map = 3\n{FILES}", "'map' is 3: Input should be a valid string"),
@@ -179,12 +179,11 @@ FILES = '[corpora.A]\ntrain = "a"\n'
         ),
         (
             f"{FILES}trian = 'b'\n",
-            "'corpora.A.trian' is unknown; legal here are train, dev, test, format, options, documents, "
-            "weight",
+            "'corpora.A.trian' is unknown; expected train, dev, test, format, options, documents, weight",
         ),
         (
             f"{FILES}documents = {{all = 1}}\n",
-            "'corpora.A.documents.all' is unknown; legal here are train, dev, test",
+            "'corpora.A.documents.all' is unknown; expected train, dev, test",
         ),
         (
             "[corpora.A]\n[corpora.B]\ntrain = 'b'\nweight = -1\n",

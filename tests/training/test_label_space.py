@@ -79,9 +79,7 @@ def test_only_types_without_a_description_are_told(tmp_path: Path) -> None:
 def test_a_given_description_that_no_type_uses_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "types.toml"
     path.write_text('protien = "Long chains of amino acids."\n')
-    with pytest.raises(
-        InputError, match=r"describes 'protien', .*legal are the types 'cell_line', 'protein'"
-    ):
+    with pytest.raises(InputError, match=r"describes 'protien', .*expected the types 'cell_line', 'protein'"):
         made(f"labels.descriptions={path}")
 
 

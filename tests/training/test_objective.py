@@ -31,7 +31,7 @@ def test_a_linear_weight_can_jump() -> None:
 
 
 def test_a_linear_weight_that_ends_before_it_begins_is_refused() -> None:
-    with pytest.raises(ValidationError, match=r"begin 0.6 lies behind finish 0.4; legal is begin <= finish"):
+    with pytest.raises(ValidationError, match=r"begin 0.6 lies behind finish 0.4; expected begin <= finish"):
         LinearSchedule(kind="linear", start=0.0, end=1.0, begin=0.6, finish=0.4)
 
 
@@ -72,7 +72,7 @@ def test_a_convex_objective_can_leave_nothing_to_the_spans() -> None:
 
 def test_a_convex_objective_with_more_than_one_to_give_is_refused() -> None:
     settings = ObjectiveSettings(weights={"tags": 1.3}, convex=True)
-    with pytest.raises(SettingsError, match=r"weights that sum up to 1\.3; legal is up to 1"):
+    with pytest.raises(SettingsError, match=r"weights that sum up to 1\.3; expected up to 1"):
         weights(settings)
 
 
@@ -113,7 +113,7 @@ def test_rates_of_roles_that_the_model_lacks_are_refused() -> None:
 
 def test_phases_that_are_longer_than_the_run_are_refused() -> None:
     phases = (Phase(share=0.5, terms=("words",)), Phase(share=0.6, terms=("spans",)))
-    with pytest.raises(ValueError, match=r"shares of the phases sum up to 1\.1; legal is up to 1"):
+    with pytest.raises(ValueError, match=r"shares of the phases sum up to 1\.1; expected up to 1"):
         ObjectiveSettings(phases=phases)
 
 

@@ -168,7 +168,7 @@ def test_states_that_are_computed_anew_give_the_same_training(tiny_encoder: str,
 def test_a_card_that_cannot_compute_in_16_bits_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: False)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "an old card")
-    message = "training.precision is 'bf16', but an old card cannot compute in it; legal here is 'float32'"
+    message = "training.precision is 'bf16', but an old card cannot compute in it; expected 'float32'"
     with pytest.raises(SettingsError, match=message):
         check_bf16(torch.device("cuda"))
     check_bf16(torch.device("cpu"))

@@ -151,7 +151,7 @@ def test_a_split_without_golds_covers_nothing_and_refuses_every_span() -> None:
         "share": 0.0,
         "unknown_share": 0.0,
     }
-    with pytest.raises(InputError, match="legal are the 0 gold spans"):
+    with pytest.raises(InputError, match="expected the 0 gold spans"):
         written(made, [(0, 0, 0)])
 
 

@@ -576,7 +576,7 @@ def test_answers_in_shared_types_leave_out_what_has_none(tagger: Tagger) -> None
 def test_an_unknown_corpus_is_refused(tagger: Tagger, name: str) -> None:
     with pytest.raises(InputError) as caught:
         tagger.answering(corpus=name)
-    assert str(caught.value) == f"the model knows no corpus {name!r}; legal are: Alpha, Beta, Gamma"
+    assert str(caught.value) == f"the model knows no corpus {name!r}; expected: Alpha, Beta, Gamma"
 
 
 def test_shared_types_of_a_model_without_a_map_are_refused(tiny_encoder: str) -> None:
@@ -637,7 +637,7 @@ def test_a_run_on_documents_of_another_corpus_is_another_run(
     ("changes", "values", "message"),
     [
         ((), {"train": bare(TRAIN)}, "train document 'Alpha-Alpha train-0' does not say which corpus"),
-        (("corpora.target=['Delta']",), {}, "corpora.target names 'Delta'; legal are the training corpora"),
+        (("corpora.target=['Delta']",), {}, "corpora.target names 'Delta'; expected the training corpora"),
         ((), {"train": TRAIN[:14]}, "dev has documents of the corpus 'Beta', which is not trained on"),
         ((), {"dev": DEV[3:]}, "corpora.target names 'Alpha', but there is no dev document"),
         (("corpora.labels=shared",), {}, "corpora.labels is 'shared', but there is no label map"),

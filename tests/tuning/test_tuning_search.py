@@ -195,7 +195,7 @@ def test_the_folder_of_another_plan_is_refused(
 ) -> None:
     tune(plan_of(files), out=tmp_path / "out", trials=1)
     with pytest.raises(
-        InputError, match=f"a search of another plan is there: it differs in {named}. Legal are"
+        InputError, match=f"a search of another plan is there: it differs in {named}. Expected"
     ):
         tune(plan_of(files, **change), out=tmp_path / "out")
 

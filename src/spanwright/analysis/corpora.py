@@ -122,8 +122,7 @@ def inspect_corpora(
     reason = lack_of_conditions(model)
     if reason is not None and not documents:
         raise InputError(
-            f"there is nothing to look at: {reason}; legal is to give documents with gold entities "
-            "(--corpora FILE)"
+            f"there is nothing to look at: {reason}; give documents with gold entities (--corpora FILE)"
         )
     return CorporaInspection(
         labels=labels,
@@ -139,7 +138,7 @@ def corpus_labels(model: TrainedModel) -> CorpusLabels:
     known = model.labels
     if len(known.corpora) < 2:
         raise InputError(
-            "the model tells no corpora apart; legal are models that were trained on several together: "
+            "the model tells no corpora apart; expected models that were trained on several together: "
             "spanwright train cvae --corpora FILE"
         )
     classes, given = Classes(known.sizes), known.shared or known.types
@@ -193,7 +192,7 @@ def _entities(
     for document in documents:
         if document.corpus not in by_corpus:
             raise InputError(
-                f"document {document.id!r} is of the corpus {document.corpus!r}; legal are those of the "
+                f"document {document.id!r} is of the corpus {document.corpus!r}; expected those of the "
                 f"model: {', '.join(labels.corpora)}"
             )
         by_corpus[document.corpus].append(document)

@@ -135,7 +135,7 @@ def score_written(written: Sequence[WrittenSpan], vocabulary: Vocabulary) -> Gen
     """BLEU and counts of what was written from gold spans."""
     if not written:
         raise InputError(
-            "no entity to write anew; legal are documents with entities that are candidate spans of the model"
+            "no entity to write anew; expected documents with entities that are candidate spans of the model"
         )
     covered = sum(bool(each.span.synonyms) for each in written)
     synonyms = [each.synonym for each in written if each.synonym is not None]
@@ -167,7 +167,7 @@ def _scores(
 def _writer(model: TrainedModel) -> SpanVae:
     if model.network.writer is None:
         raise InputError(
-            "the model has no auto-encoders to write with; legal are models that were trained with them and "
+            "the model has no auto-encoders to write with; expected models that were trained with them and "
             "kept them: spanwright train joint-ib ... --set auxiliaries.span_vae.keep=true"
         )
     return model.network.writer

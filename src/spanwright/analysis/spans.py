@@ -172,7 +172,7 @@ class _Collector:
         if not self.found:
             raise InputError(
                 f"none of the {self._documents} documents has an entity that is a candidate span of the "
-                f"model; legal are documents with entities of its types: {', '.join(types)}"
+                f"model; expected documents with entities of its types: {', '.join(types)}"
             )
         columns = zip(self._entities.columns, self._others.columns, strict=True)
         vectors, type_, scores, *evidence = (np.concatenate(pair) for pair in columns)
@@ -197,7 +197,7 @@ def _span_head(model: TrainedModel) -> SpanHead[Any]:
     if model.network.spans is None:
         raise InputError(
             "the model has no span vectors to look at: it only tags words (scorer.kind is 'none', as in the "
-            "recipe tagger); legal are models that score spans"
+            "recipe tagger); expected models that score spans"
         )
     return model.network.spans
 

@@ -46,7 +46,7 @@ def fit_counts(counts: Integers, width_limit: int, capacity: int) -> Integers:
     """
     if 2 * width_limit > capacity:
         raise SettingsError(
-            f"spans of {width_limit} words do not fit windows of {capacity} pieces; legal are widths up to "
+            f"spans of {width_limit} words do not fit windows of {capacity} pieces; expected widths up to "
             f"{capacity // 2} words: lower candidates.width_limit or raise windows.pieces"
         )
     fitted = counts.copy()

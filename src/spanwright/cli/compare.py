@@ -98,7 +98,7 @@ def _compare(
     if "corpora" in options:
         plan = make_plan({"recipes": recipes, **options}, "compare")
     elif len(recipes) > 1 or not recipes[0].endswith(".toml"):
-        raise InputError("compare: without --train, --dev and --test, legal is one plan, such as plan.toml")
+        raise InputError("compare: without --train, --dev and --test, expected one plan, such as plan.toml")
     elif options:
         raise InputError(f"{recipes[0]}: a plan has everything in it; {', '.join(options)} must stand there")
     else:
@@ -161,7 +161,7 @@ def _by_recipe(changes: Sequence[str]) -> dict[str, list[str]]:
         recipe, colon, setting = change.partition(":")
         if not (recipe and colon and "=" in setting):
             raise InputError(
-                f"--set-for {change!r}: legal is RECIPE:key=value, such as bundling:training.epochs=3"
+                f"--set-for {change!r}: expected RECIPE:key=value, such as bundling:training.epochs=3"
             )
         by_recipe[recipe].append(setting)
     return dict(by_recipe)

@@ -130,7 +130,7 @@ def _path_and_type(argument: str) -> tuple[Path, str | None]:
     if not colon or Path(argument).exists():
         return Path(argument), None
     if not type_ or not path:
-        raise InputError(f"--lexicon {argument!r}: legal are FILE and FILE:TYPE, such as medic.txt:Disease")
+        raise InputError(f"--lexicon {argument!r}: expected FILE and FILE:TYPE, such as medic.txt:Disease")
     return Path(path), type_
 
 

@@ -34,7 +34,7 @@ def split_command(
             f"{len(out)} times --out and {len(share)} times --share; give one share for each file"
         )
     if len(set(out)) != len(out):
-        raise InputError(f"--out names a file twice: {', '.join(map(str, out))}; legal are distinct files")
+        raise InputError(f"--out names a file twice: {', '.join(map(str, out))}; expected distinct files")
     for path in out:
         writer_for(path)
     corpus = read_and_report(inputs, format=format, options=option or ())

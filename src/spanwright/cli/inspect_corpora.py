@@ -40,7 +40,7 @@ def corpora_command(
     Example: spanwright inspect corpora runs/cvae/model --corpora corpora.toml --split dev --out corpora
     """
     if out.is_file():
-        raise InputError(f"{out}: a file; legal is a folder, which is made where there is none")
+        raise InputError(f"{out}: a file; expected a folder, which is made where there is none")
 
     from spanwright import artifact
     from spanwright.analysis.corpora import inspect_corpora, lack_of_conditions
@@ -69,7 +69,7 @@ def _documents(path: Path, split: SplitName) -> list[Document]:
     file = load_corpora_file(path)
     lacking = [name for name, files in file.corpora.items() if not getattr(files, split)]
     if len(lacking) == len(file.corpora):
-        raise InputError(f"{path}: no corpus has {split} files; legal is a --split that some have")
+        raise InputError(f"{path}: no corpus has {split} files; expected a --split that some have")
     if lacking:
         typer.echo(f"note: without {split} files, left out: {', '.join(lacking)}", err=True)
     # Files of other splits are not needed, so they are not read.

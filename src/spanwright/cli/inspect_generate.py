@@ -92,13 +92,11 @@ def generate_command(
 def _check_call(texts: bool, gold: bool, sources: bool) -> None:
     if texts == gold:
         raise InputError(
-            f"found {'--gold beside --text or --file' if gold else 'nothing to write anew'}; legal is --gold "
+            f"found {'--gold beside --text or --file' if gold else 'nothing to write anew'}; expected --gold "
             f"FILE, or --text TEXT and --file FILE in any number"
         )
     if sources and not gold:
-        raise InputError(
-            "--lexicon and --corpus-ids tell what is right; legal is to give them with --gold FILE"
-        )
+        raise InputError("--lexicon and --corpus-ids tell what is right; give them with --gold FILE")
 
 
 def _check_model(model: TrainedModel, sources: bool) -> None:

@@ -40,7 +40,7 @@ def spans_command(
     from spanwright.analysis import draw_inspection, inspect_spans
 
     if out.is_file():
-        raise InputError(f"{out}: a file; legal is a folder, which is made where there is none")
+        raise InputError(f"{out}: a file; expected a folder, which is made where there is none")
     with Console(stderr=True).status("looking at spans"):
         inspection = inspect_spans(artifact.load(model), documents, spans=spans, seed=seed)
     out.mkdir(parents=True, exist_ok=True)

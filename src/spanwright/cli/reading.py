@@ -61,7 +61,7 @@ def parse_options(options: Sequence[str]) -> dict[str, str]:
     for option in options:
         name, equals, value = option.partition("=")
         if not equals:
-            raise InputError(f"--option {option!r}: legal is name=value, such as --option tag_column=3")
+            raise InputError(f"--option {option!r}: expected name=value, such as --option tag_column=3")
         parsed[name] = value
     return parsed
 
@@ -73,7 +73,7 @@ def parse_types(types: Sequence[str]) -> dict[str, str]:
         name, equals, text = (part.strip() for part in entry.partition("="))
         if not (name and equals and text):
             raise InputError(
-                f'--type {entry!r}: legal is NAME=description, such as --type Gene="names of genes"'
+                f'--type {entry!r}: expected NAME=description, such as --type Gene="names of genes"'
             )
         parsed[name] = text
     return parsed

@@ -102,7 +102,7 @@ def _names(systems: Sequence[Path], given: Sequence[str] | None) -> list[str]:
     """What the systems are called: as asked for, else after their files, or by path where those agree."""
     if given and len(given) != len(systems):
         raise InputError(
-            f"--name: found {len(given)} names for {len(systems)} systems; legal is one for each, or none"
+            f"--name: found {len(given)} names for {len(systems)} systems; expected one for each, or none"
         )
     if given:
         return list(given)

@@ -60,7 +60,7 @@ def _names(only: list[str], *, with_training: bool) -> list[str]:
     """The perturbations to measure, in their order."""
     unknown = [name for name in only if name not in PERTURBATIONS]
     if unknown:
-        raise InputError(f"--only {unknown[0]!r}: legal are {', '.join(PERTURBATIONS)}")
+        raise InputError(f"--only {unknown[0]!r}: expected {', '.join(PERTURBATIONS)}")
     impossible = [name for name in NEED_TRAINING if name in only and not with_training]
     if impossible:
         raise InputError(f"--only {impossible[0]}: mentions come from training files; add --train FILE")

@@ -50,7 +50,7 @@ class CorpusPlan(Strict):
         given = [name for name, files in splits.items() if files]
         if self.together is None and len(given) < len(splits):
             missing = next(name for name in splits if name not in given)
-            raise ValueError(f"{missing} is missing; legal are train, dev and test, or together")
+            raise ValueError(f"{missing} is missing; expected train, dev and test, or together")
         choices = given or self.format or self.options or self.map or self.documents != DocumentLimits()
         if self.together is not None and choices:
             raise ValueError(
@@ -111,7 +111,7 @@ class Plan(Strict):
         named |= {f"corpora.{name}.recipes": list(each.recipes) for name, each in self.corpora.items()}
         for key, recipes in named.items():
             if unknown := [recipe for recipe in recipes if recipe not in self.recipes]:
-                raise ValueError(f"{key} names {unknown[0]!r}; legal are {', '.join(self.recipes)}")
+                raise ValueError(f"{key} names {unknown[0]!r}; expected {', '.join(self.recipes)}")
         folders = Counter(map(folder_name, self.recipes))
         if twice := [folder for folder, count in folders.items() if count > 1]:
             raise ValueError(f"two of the recipes would go into the folder {twice[0]!r}; rename one")

@@ -46,7 +46,7 @@ class LabelMap:
             for type_, target in targets.items():
                 if target is not None and target not in self.types:
                     raise InputError(
-                        f"label map: {type_!r} of corpus {corpus!r} is mapped to {target!r}; legal are "
+                        f"label map: {type_!r} of corpus {corpus!r} is mapped to {target!r}; expected "
                         f'the shared types {", ".join(self.types)}, or "" for none'
                     )
 
@@ -56,7 +56,7 @@ class LabelMap:
             return next(iter(self.corpora.values()))
         if corpus is None or corpus not in self.corpora:
             found = "no corpus name was given" if corpus is None else f"there is no corpus {corpus!r}"
-            raise InputError(f"label map: {found}; legal are {', '.join(self.corpora)}")
+            raise InputError(f"label map: {found}; expected {', '.join(self.corpora)}")
         return self.corpora[corpus]
 
     def unknown_types(self, documents: Iterable[Document], corpus: str | None = None) -> Counter[str]:
@@ -91,7 +91,7 @@ class LabelMap:
 def _unlisted(document: Document, type_: str, targets: Mapping[str, str | None]) -> str:
     return (
         f"document {document.id!r} has a mention of type {type_!r}, which the label map does not list; "
-        f'legal are {", ".join(targets)}. Add a line such as: {key_text(type_)} = ""'
+        f'expected {", ".join(targets)}. Add a line such as: {key_text(type_)} = ""'
     )
 
 
@@ -107,7 +107,7 @@ def load_map(name_or_path: str | Path) -> LabelMap:
     try:
         return parse_map(path.read_text(encoding="utf-8-sig"), str(path))
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is no UTF-8; legal is TOML in UTF-8") from None
+        raise InputError(f"{path}: byte {error.start} is no UTF-8; expected TOML in UTF-8") from None
 
 
 def parse_map(text: str, where: str) -> LabelMap:
@@ -118,13 +118,13 @@ def parse_map(text: str, where: str) -> LabelMap:
         raise InputError(f"{where}: not TOML: {error}") from None
     if unknown := table.keys() - {"types", "corpora", "description"}:
         raise InputError(
-            f"{where}: unknown key {sorted(unknown)[0]!r}; legal are types, corpora and description"
+            f"{where}: unknown key {sorted(unknown)[0]!r}; expected types, corpora and description"
         )
     types, corpora = table.get("types"), table.get("corpora")
     if not isinstance(types, list) or not all(isinstance(type_, str) and type_ for type_ in types):
-        raise InputError(f"{where}: types is {types!r:.80}; legal is a list of the shared types")
+        raise InputError(f"{where}: types is {types!r:.80}; expected a list of the shared types")
     if not isinstance(corpora, dict):
-        raise InputError(f"{where}: corpora is {corpora!r:.80}; legal are tables such as [corpora.NAME]")
+        raise InputError(f"{where}: corpora is {corpora!r:.80}; expected tables such as [corpora.NAME]")
     targets = {
         name: _parsed_targets(entries, f"{where}: [corpora.{name}]") for name, entries in corpora.items()
     }
@@ -136,10 +136,10 @@ def parse_map(text: str, where: str) -> LabelMap:
 
 def _parsed_targets(entries: Any, where: str) -> dict[str, str | None]:
     if not isinstance(entries, dict):
-        raise InputError(f'{where} is {entries!r:.80}; legal are lines such as Gene = "Gene"')
+        raise InputError(f'{where} is {entries!r:.80}; expected lines such as Gene = "Gene"')
     for type_, target in entries.items():
         if not isinstance(target, str):
-            raise InputError(f'{where}: {type_!r} is {target!r:.80}; legal is a shared type, or "" for none')
+            raise InputError(f'{where}: {type_!r} is {target!r:.80}; expected a shared type, or "" for none')
     return {type_: target or None for type_, target in entries.items()}
 
 

@@ -21,7 +21,7 @@ def split_documents(
     the type at hand. Deterministic in the seed; each part keeps the order of the documents.
     """
     if len(shares) < 2 or any(share <= 0 for share in shares):
-        raise InputError(f"shares {list(shares)}: legal are two or more numbers above 0, such as 80 10 10")
+        raise InputError(f"shares {list(shares)}: expected two or more numbers above 0, such as 80 10 10")
     together = _by_article(documents)
     if len(together) < len(shares):
         passages = f" of {len(together)} articles" if len(together) < len(documents) else ""

@@ -42,7 +42,7 @@ def read_descriptions(source: str | Path) -> dict[str, Description]:
         reason = getattr(error, "strerror", None) or error
         raise InputError(
             f"{path}: cannot be read ({reason}), and no descriptions of that name are shipped; "
-            f"legal are a TOML or JSON file, or one of {', '.join(description_names())}"
+            f"expected a TOML or JSON file, or one of {', '.join(description_names())}"
         ) from None
     return DescriptionFile(str(path), path.suffix.lower()).parsed(data)
 
@@ -66,7 +66,7 @@ def check_used(types: Sequence[str], given: Mapping[str, Description], where: st
     if unused := [name for name in given if name not in used]:
         raise InputError(
             f"{where}: describes {', '.join(map(repr, unused))}, which would be used for no type; "
-            f"legal are the types {', '.join(map(repr, types)) or '(none)'}, each once"
+            f"expected the types {', '.join(map(repr, types)) or '(none)'}, each once"
         )
 
 
@@ -84,6 +84,6 @@ def _given_name(type_: str, given: Mapping[str, Description]) -> str | None:
     if len(alike) > 1:
         raise InputError(
             f"the type {type_!r} has descriptions under {', '.join(map(repr, alike))}; "
-            "legal is one of them, or one that is spelt like the type"
+            "expected one of them, or one that is spelt like the type"
         )
     return alike[0] if alike else None

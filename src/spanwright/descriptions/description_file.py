@@ -131,7 +131,7 @@ class DescriptionFile:
 
     def _wrong(self, found: str, legal: str, is_full: bool = False) -> InputError:
         example = _EXAMPLES[self.ending, is_full]
-        return InputError(f"{self.where}: {found}; legal is {legal}, for example:\n{example}")
+        return InputError(f"{self.where}: {found}; expected {legal}, for example:\n{example}")
 
 
 def _toml(text: str) -> dict[str, Any]:

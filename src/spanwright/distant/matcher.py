@@ -114,7 +114,7 @@ class Matcher:
 
 def _check(name: str, value: str, legal: tuple[str, ...]) -> None:
     if value not in legal:
-        raise InputError(f"{name}={value!r} of a matcher; legal are {', '.join(legal)}")
+        raise InputError(f"{name}={value!r} of a matcher; expected {', '.join(legal)}")
 
 
 def _crosses(borders: Sequence[int], start: int, end: int) -> bool:

@@ -39,14 +39,14 @@ def corpus_bleu(candidates: Sequence[Words], references: Sequence[Sequence[Words
 
 def _check(candidates: Sequence[Words], references: Sequence[Sequence[Words]], order: int) -> None:
     if order < 1:
-        raise InputError(f"BLEU of order {order}; legal are 1 and above")
+        raise InputError(f"BLEU of order {order}; expected 1 and above")
     if len(candidates) != len(references):
         raise InputError(
-            f"BLEU of {len(candidates)} candidates with references for {len(references)}; legal are as many"
+            f"BLEU of {len(candidates)} candidates with references for {len(references)}; expected as many"
         )
     for position, own in enumerate(references):
         if not own:
-            raise InputError(f"candidate {position} of BLEU has no reference; legal are one or more")
+            raise InputError(f"candidate {position} of BLEU has no reference; expected one or more")
 
 
 def _ngrams(words: Words, size: int) -> NGrams:

@@ -67,7 +67,7 @@ class Calibration:
             ):
                 return cls("isotonic", 1.0, tuple(map(float, confidences)), tuple(map(float, probabilities)))
         raise InputError(
-            f"calibration: found {dict(stored)!r}; legal are kind 'temperature' with a finite temperature "
+            f"calibration: found {dict(stored)!r}; expected kind 'temperature' with a finite temperature "
             f"above 0, and kind 'isotonic' with a rising list of distinct confidences and as many rising "
             f"probabilities, all from 0 to 1"
         )
@@ -105,7 +105,7 @@ def fit_isotonic(confidence: npt.ArrayLike, correct: npt.ArrayLike) -> Calibrati
     """The rising function with the lowest squared error, by pooling adjacent violators."""
     values, right = checked_pairs(confidence, correct)
     if not len(values):
-        raise InputError("isotonic calibration: found no predictions; legal is one or more")
+        raise InputError("isotonic calibration: found no predictions; expected one or more")
     knots, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     heights = _rising_means(np.bincount(place, right), counts)
     # Within a flat stretch only its two ends are needed.

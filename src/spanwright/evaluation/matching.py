@@ -185,7 +185,7 @@ def _aligned(gold: Document, predicted: Document | None) -> Pair:
     raise InputError(
         f"document {gold.id!r}: the texts differ, gold has {_excerpt(gold.text, gold_at)} at character "
         f"{gold_at} and the prediction has {_excerpt(predicted.text, predicted_at)} at character "
-        f"{predicted_at}; legal are texts that are equal or differ only in white space"
+        f"{predicted_at}; expected texts that are equal or differ only in white space"
     )
 
 
@@ -235,7 +235,7 @@ def _nothing_in_common(golds: _Numbered, predictions: _Numbered) -> str:
     gold, predicted = next(iter(golds.values())), next(iter(predictions.values()))
     return (
         f"no document is in both gold and prediction, neither by id nor by text: gold begins with "
-        f"{gold.id!r}, {_begin(gold)}, the prediction with {predicted.id!r}, {_begin(predicted)}; legal are "
+        f"{gold.id!r}, {_begin(gold)}, the prediction with {predicted.id!r}, {_begin(predicted)}; expected "
         f"documents with the same ids, or with texts that are equal but for white space (a column file "
         f"without document marks has one document per sentence)"
     )

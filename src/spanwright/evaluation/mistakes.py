@@ -201,7 +201,7 @@ class Confusion:
         if type_ not in self.comparison.types:
             legal = ", ".join(map(repr, self.comparison.types))
             raise InputError(
-                f"confusion: no entity has type {type_!r}; legal are None (no entity) and {legal}"
+                f"confusion: no entity has type {type_!r}; expected None (no entity) and {legal}"
             )
         return self.comparison.types.index(type_)
 

@@ -94,7 +94,7 @@ def checked_pairs(confidence: npt.ArrayLike, correct: npt.ArrayLike) -> tuple[Fl
     if values.ndim != 1 or values.shape != right.shape:
         raise InputError(
             f"confidences: found an array of shape {values.shape} and answers of shape {right.shape}; "
-            f"legal are two flat arrays of the same length"
+            f"expected two flat arrays of the same length"
         )
     return values, right
 
@@ -104,5 +104,5 @@ def checked_confidences(confidence: npt.ArrayLike) -> Floats:
     values = np.asarray(confidence, np.float64)
     legal = (values >= 0) & (values <= 1)
     if not legal.all():
-        raise InputError(f"confidences: found {values[~legal].flat[0]}; legal is 0 <= confidence <= 1")
+        raise InputError(f"confidences: found {values[~legal].flat[0]}; expected 0 <= confidence <= 1")
     return values

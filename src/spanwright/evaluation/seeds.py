@@ -30,7 +30,7 @@ class Spread:
 def over_seeds(values: Sequence[float]) -> Spread:
     """Mean and deviation of the scores of several runs."""
     if not values:
-        raise InputError("scores of runs: found none; legal is one or more")
+        raise InputError("scores of runs: found none; expected one or more")
     return Spread(fmean(values), stdev(values) if len(values) > 1 else None, len(values))
 
 

@@ -49,7 +49,7 @@ def confidence_intervals(
 ) -> dict[str, Interval]:
     """Percentile bootstrap intervals of micro precision, recall and F1."""
     if not 0 < level < 1:
-        raise InputError(f"confidence level: found {level}; legal is 0 < level < 1, such as 0.95")
+        raise InputError(f"confidence level: found {level}; expected 0 < level < 1, such as 0.95")
     rows = scores.per_document
     values = ratios(rows.sum(axis=0)[None])[0]
     drawn = np.concatenate([ratios(weights @ rows) for weights in _resampled(len(rows), resamples, seed)])
@@ -116,7 +116,7 @@ def _same_documents(first: CriterionScores, second: CriterionScores) -> tuple[In
     if not np.array_equal(gold, other_gold):
         raise InputError(
             f"two systems: the gold entities of {documents} and {second.gold_documents} documents differ; "
-            f"legal are scores of two predictions against the same gold documents, in the same order"
+            f"expected scores of two predictions against the same gold documents, in the same order"
         )
     left, right = (scores.per_document[documents:] for scores in (first, second))
     return (

@@ -35,7 +35,7 @@ def collect_confidences(comparison: Comparison) -> Confidences:
         raise InputError(
             f"document {document.id!r}: the predicted {predicted.entities[position].type!r} at "
             f"[{predicted.entities[position].start}, {predicted.entities[position].end}) has no confidence; "
-            f"legal are predictions that all have one"
+            f"expected predictions that all have one"
         )
     return Confidences(
         types=comparison.types,

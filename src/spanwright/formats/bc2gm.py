@@ -85,7 +85,7 @@ def read(
             id, _ = ids.take(given, number)
             yield _document(id, text, *found, gene_path, other_path, log)
         elif text:
-            log.reject_document(path, number, "a line that begins with a blank; legal is an id and a text")
+            log.reject_document(path, number, "a line that begins with a blank; expected an id and a text")
     _note_strays(genes, gene_path, log.reject_entity)
     _note_strays(others, other_path, log.remark)
 
@@ -97,7 +97,7 @@ def _sentence_file(path: Path) -> Path:
     found = visible(path.glob(f"*{_SUFFIX}"))
     if len(found) != 1:
         names = ", ".join(file.name for file in found) or "none"
-        raise InputError(f"{path}: one {_SUFFIX} file is legal in a folder, found {names}; name the file")
+        raise InputError(f"{path}: expected one {_SUFFIX} file in a folder, found {names}; name the file")
     return found[0]
 
 
@@ -105,7 +105,7 @@ def _beside(path: Path, given: Path | None, usual: str) -> Path:
     """The file of a name beside a file; one that the user gave must exist."""
     beside = path.parent / (given or usual)
     if given is not None and not beside.is_file():
-        raise InputError(f"{beside}: no such file; legal is one beside {path.name}, or a whole path")
+        raise InputError(f"{beside}: no such file; expected one beside {path.name}, or a whole path")
     return beside
 
 
@@ -123,7 +123,7 @@ def _rows(path: Path, note: Note) -> _Rows:
             case [int(first), int(last)]:
                 rows.setdefault(id, []).append(_Row(number, first, last, mention))
             case _ if line and not line.isspace():
-                note(path, number, f"{line!r:.80} was found; legal is id|first last|mention")
+                note(path, number, f"{line!r:.80} was found; expected id|first last|mention")
     return rows
 
 
@@ -149,7 +149,7 @@ def _entities(text: str, rows: list[_Row], path: Path, log: ReadingLog, note: No
     for line, first, last, mention in rows:
         if not first <= last < len(offsets):
             where = f"[{first}, {last}] is outside the sentence"
-            note(path, line, f"{where}; legal are first <= last < {len(offsets)}, blanks not counted")
+            note(path, line, f"{where}; expected first <= last < {len(offsets)}, blanks not counted")
             continue
         entity = Entity(offsets[first], offsets[last] + 1, _TYPE)
         remark_other_mention(entity, text[entity.start : entity.end], mention, path, line, log)
@@ -174,7 +174,7 @@ def write(documents: Iterable[Document], folder: Path) -> None:
         for document in documents:
             id = _ILLEGAL_IN_ID.sub("_", document.id) or "_"
             if id in ids:
-                raise InputError(f"{folder}: two documents have the id {id!r}; legal are distinct ids")
+                raise InputError(f"{folder}: two documents have the id {id!r}; expected distinct ids")
             ids.add(id)
             for file, lines in zip(files, _lines(document, id), strict=True):
                 file.writelines(f"{line}\n" for line in lines)

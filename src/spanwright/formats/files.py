@@ -140,7 +140,7 @@ def _parsed(
     for name, text in options.items():
         if name not in known:
             legal = ", ".join(known) or "none"
-            raise InputError(f"the format {format!r} has no option {name!r}{to}; legal are: {legal}")
+            raise InputError(f"the format {format!r} has no option {name!r}{to}; expected: {legal}")
         try:
             values[name] = known[name](text)
         except ValueError as error:
@@ -155,7 +155,7 @@ def reader_of(path: Path, format: str | None = None) -> Format:
     chosen = _recognised(path) if format is None else named(format)
     if is_compressed(path) and not path.is_dir() and not chosen.compressible:
         raise InputError(
-            f"{path}: files of the format {chosen.name!r} cannot be read compressed; legal is "
+            f"{path}: files of the format {chosen.name!r} cannot be read compressed; expected "
             f"{bare_path(path).name}: decompress it first"
         )
     return chosen
@@ -172,7 +172,7 @@ def _recognised(path: Path) -> Format:
 def named(name: str) -> Format:
     """The format of that name."""
     if name not in FORMATS:
-        raise InputError(f"unknown format {name!r}; legal are {', '.join(FORMATS)}")
+        raise InputError(f"unknown format {name!r}; expected {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
@@ -194,7 +194,7 @@ def writer_for(path: Path, format: str | None = None) -> Format:
             return candidate
     endings = ", ".join(f"{f.suffixes[0]} ({f.name})" for f in FORMATS.values() if f.suffixes)
     raise InputError(
-        f"{path}: the ending does not tell the format; legal are {endings}, or name one with --format"
+        f"{path}: the ending does not tell the format; expected {endings}, or name one with --format"
     )
 
 
@@ -272,7 +272,7 @@ def _write_folder(documents: Iterable[Document], folder: Path, format: Format) -
         for name, text in format.serialise_folder(document):
             if name in written:
                 raise InputError(
-                    f"{folder / name}: two documents have the id {document.id!r}; legal are distinct ids"
+                    f"{folder / name}: two documents have the id {document.id!r}; expected distinct ids"
                 )
             written.add(name)
             # Not each of them synced, which would take longer than all the rest.

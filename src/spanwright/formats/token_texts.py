@@ -59,7 +59,7 @@ def stray_tag(tag: str, scheme: str) -> str:
 
 def untyped_tag(tag: str) -> str:
     """The remark on a mention without a type."""
-    return f"the tag {tag!r} has no type; legal is one behind a hyphen, as in B-Disease; the mention is kept"
+    return f"the tag {tag!r} has no type; expected one behind a hyphen, as in B-Disease; the mention is kept"
 
 
 def repeated_entity(words: Sequence[str], type_: str, first: int, again: int) -> str:
@@ -70,7 +70,7 @@ def repeated_entity(words: Sequence[str], type_: str, first: int, again: int) ->
 
 def unreadable_tag(tag: str) -> str:
     """The reason to reject a tag of no scheme."""
-    return f"no tag scheme has {tag!r}; legal are O, and B, I, M, E, L, S or U with a hyphen and a type"
+    return f"no tag scheme has {tag!r}; expected O, and B, I, M, E, L, S or U with a hyphen and a type"
 
 
 @dataclass(frozen=True, slots=True)

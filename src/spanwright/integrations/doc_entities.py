@@ -94,7 +94,7 @@ def _groups(doc: Any) -> Iterator[Any]:
             continue
         if len(group) != len(offsets):
             raise InputError(
-                f"doc.spans[{key!r}]: found {len(group)} spans and {len(offsets)} exact offsets; legal is a "
+                f"doc.spans[{key!r}]: found {len(group)} spans and {len(offsets)} exact offsets; expected a "
                 f"group as it was made: put spans of your own into another one"
             )
         yield group

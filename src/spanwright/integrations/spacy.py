@@ -141,7 +141,7 @@ class SpanwrightComponent:
 
 def _refuse_to_replace_other_files(folder: Path) -> None:
     if folder.exists() and not (folder / "spanwright.json").exists() and any(folder.iterdir()):
-        raise InputError(f"{folder}: holds other files; legal is a new or empty folder, or that of a model")
+        raise InputError(f"{folder}: holds other files; expected a new or empty folder, or that of a model")
 
 
 def make_component(

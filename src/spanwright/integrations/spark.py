@@ -51,7 +51,7 @@ def tag_batch(batch: Any, chosen: TaggingOptions) -> Any:
     for name in ("id", "text"):
         if name not in batch.schema.names:
             raise InputError(
-                f"the columns are {', '.join(batch.schema.names)}; legal are id and text: select them first"
+                f"the columns are {', '.join(batch.schema.names)}; expected id and text: select them first"
             )
     texts = batch["text"].to_pylist()
     documents = [Document(str(row), text or "") for row, text in enumerate(texts)]

@@ -68,7 +68,7 @@ def form_of(path: Path, form: str | None = None) -> Form:
         raise InputError(f"{path}: no such file or folder")
     if form is not None:
         if form not in FORMS:
-            raise InputError(f"unknown form of lexicon {form!r}; legal are {', '.join(FORMS)}")
+            raise InputError(f"unknown form of lexicon {form!r}; expected {', '.join(FORMS)}")
         if path.is_dir() and not FORMS[form].recognises(path, ""):
             raise InputError(f"{path}: this folder is no lexicon of the form {form!r}; give a file in it")
         return FORMS[form]
@@ -86,8 +86,6 @@ def _check_options(form: Form, type: str | None, options: dict[str, Any]) -> Non
     for name in options:
         if name not in form.options:
             legal = ", ".join(form.options) or "none"
-            raise InputError(
-                f"lexicons of the form {form.name!r} have no option {name!r}; legal are: {legal}"
-            )
+            raise InputError(f"lexicons of the form {form.name!r} have no option {name!r}; expected: {legal}")
         if type is not None and name in form.typing_options:
-            raise InputError(f"the type is given twice, as type={type!r} and with {name!r}; legal is one")
+            raise InputError(f"the type is given twice, as type={type!r} and with {name!r}; expected one")

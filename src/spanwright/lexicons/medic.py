@@ -29,7 +29,7 @@ def read(path: Path, log: LexiconLog, *, number_prefix: str = "") -> Iterator[Te
         concept, *other_ids = [number_prefix + id if id.isdecimal() else id for id in _parts(ids)] or [""]
         name, *synonyms = _parts(names) or [""]
         if not concept or not name:
-            log.reject(path, number, f"{line[:80]!r} has no id or no name; legal is id|id||name|synonym")
+            log.reject(path, number, f"{line[:80]!r} has no id or no name; expected id|id||name|synonym")
             continue
         log.entries_read += 1
         yield Term(name, None, concept, tuple(synonyms), tuple(other_ids))

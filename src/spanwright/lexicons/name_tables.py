@@ -56,7 +56,7 @@ def _check_columns(columns: Sequence[str]) -> None:
     named = [column for column in columns if column != _IGNORED]
     if "surface" not in named or not set(named) <= set(COLUMNS) or len(set(named)) < len(named):
         raise InputError(
-            f"table columns {', '.join(columns)}; legal are {', '.join(COLUMNS)}, each at most once, with "
+            f"table columns {', '.join(columns)}; expected {', '.join(COLUMNS)}, each at most once, with "
             f"'surface' among them, and '{_IGNORED}' for columns to ignore"
         )
 
@@ -103,7 +103,7 @@ def _header(cells: list[str]) -> Sequence[str] | None:
 
 def _fault(cells: list[str], columns: Sequence[str]) -> str:
     """Why a row cannot be read."""
-    legal = f"legal are the columns {', '.join(columns)}"
+    legal = f"expected the columns {', '.join(columns)}"
     if len(cells) > len(columns):
         return f"{len(cells)} cells in a row; {legal}; name further ones '{_IGNORED}' to ignore them"
     return f"no surface in {' '.join(cells)[:80]!r}; {legal}"

@@ -60,7 +60,7 @@ def term_stanzas(path: Path, log: LexiconLog) -> Iterator[Stanza]:
                 yield stanza
             stanza = Stanza(number, default_namespace) if line.rstrip() == "[Term]" else None
             if stanza is None and line.rstrip() not in _OTHER_STANZAS:
-                log.remark(path, number, f"a stanza {line!r}; legal are [Term], {', '.join(_OTHER_STANZAS)}")
+                log.remark(path, number, f"a stanza {line!r}; expected [Term], {', '.join(_OTHER_STANZAS)}")
             continue
         tag, _, value = line.partition(":")
         if stanza is None:
@@ -75,7 +75,7 @@ def term_stanzas(path: Path, log: LexiconLog) -> Iterator[Stanza]:
 def _set_id(stanza: Stanza, value: str) -> str:
     if stanza.id:
         return (
-            f"a second id {value.strip()!r} in the stanza of {stanza.id!r}; legal is one, the first is kept"
+            f"a second id {value.strip()!r} in the stanza of {stanza.id!r}; expected one, the first is kept"
         )
     stanza.id = _first_word(value)
     return ""
@@ -84,7 +84,7 @@ def _set_id(stanza: Stanza, value: str) -> str:
 def _set_name(stanza: Stanza, value: str) -> str:
     if stanza.name:
         return (
-            f"a second name {value.strip()!r} in the stanza of {stanza.id!r}; legal is one, the first is kept"
+            f"a second name {value.strip()!r} in the stanza of {stanza.id!r}; expected one, the first is kept"
         )
     stanza.name = _unquoted(value)
     return ""
@@ -94,7 +94,7 @@ def _add_synonym(stanza: Stanza, value: str) -> str:
     match = _SYNONYM.match(value)
     text = _unescaped(match[1]).strip() if match else ""
     if match is None or not text:
-        return f'no synonym in {value.strip()!r}; legal is "text" and one of {", ".join(SCOPES)}'
+        return f'no synonym in {value.strip()!r}; expected "text" and one of {", ".join(SCOPES)}'
     # A synonym without a scope is a related one.
     stanza.synonyms.append((text, _SCOPE_OF.get(match[2], "RELATED")))
     return ""
@@ -167,7 +167,7 @@ def read(
     """
     chosen = frozenset(scopes)
     if not chosen or not chosen <= set(SCOPES):
-        raise InputError(f"synonym scopes {sorted(chosen)}; legal are one or more of {', '.join(SCOPES)}")
+        raise InputError(f"synonym scopes {sorted(chosen)}; expected one or more of {', '.join(SCOPES)}")
     stanzas: Iterable[Stanza] = term_stanzas(path, log)
     types: Mapping[str, str] | None = None
     if roots is not None:

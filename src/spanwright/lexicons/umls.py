@@ -102,7 +102,7 @@ def _rows(path: Path, columns: int, log: LexiconLog, *, counts: bool) -> Iterato
         if len(row) == columns + 1 and not row[-1]:
             yield number, row
         elif line.strip():
-            note(path, number, f"{len(row) - 1} columns that end with a bar; legal are {columns}")
+            note(path, number, f"{len(row) - 1} columns that end with a bar; expected {columns}")
 
 
 def recognises(path: Path, head: str) -> bool:

@@ -60,7 +60,7 @@ def _change(name: str, training: Sequence[Document]) -> _Change:
     if name in _CHANGES:
         return _CHANGES[name]
     if name not in _SWAPS:
-        raise InputError(f"unknown perturbation {name!r}; legal are {', '.join(PERTURBATIONS)}")
+        raise InputError(f"unknown perturbation {name!r}; expected {', '.join(PERTURBATIONS)}")
     return partial(MentionPool(training).swap, choice=_SWAPS[name])
 
 

@@ -124,10 +124,10 @@ class Tagger:
     def _lowest(self, minimum: float, tuned: bool) -> Floats:
         """The lowest confidence that an entity of each type may have, `(types,)`."""
         if not 0 <= minimum <= 1:
-            raise InputError(f"minimum confidence: found {minimum}; legal is 0 <= minimum <= 1")
+            raise InputError(f"minimum confidence: found {minimum}; expected 0 <= minimum <= 1")
         if tuned and not self.model.tuned:
             raise InputError(
-                "tuned thresholds: the model has none, as it was trained without a calibration; legal is a "
+                "tuned thresholds: the model has none, as it was trained without a calibration; expected a "
                 "minimum confidence for all types, or a model that is trained anew"
             )
         return np.array(
@@ -214,7 +214,7 @@ def document_chunks(items: Iterable[Item], document: Callable[[Item], Document])
 def _known_corpus(labels: LabelSpace, corpus: str | None) -> str | None:
     if corpus is not None and corpus not in labels.corpora:
         legal = ", ".join(labels.corpora) or "none, as it was trained on one corpus"
-        raise InputError(f"the model knows no corpus {corpus!r}; legal are: {legal}")
+        raise InputError(f"the model knows no corpus {corpus!r}; expected: {legal}")
     return corpus
 
 
@@ -224,8 +224,8 @@ def _answer_names(labels: LabelSpace) -> tuple[str, ...]:
         return labels.types
     if not labels.shared:
         raise InputError(
-            "shared types: the model was trained without a label map, so its corpora share no types; legal "
-            "are the types of a corpus"
+            "shared types: the model was trained without a label map, so its corpora share no types; ask for "
+            "the types of a corpus"
         )
     return labels.shared
 

@@ -27,7 +27,7 @@ def recipe_text(name: str) -> str:
     if name not in known and name not in variants:
         near = [variant for variant in variants if variant.startswith(f"{name.partition('/')[0]}/")]
         raise SettingsError(
-            f"unknown recipe {name!r}; legal are {', '.join(known + near)}, or the path of a TOML file"
+            f"unknown recipe {name!r}; expected {', '.join(known + near)}, or the path of a TOML file"
         )
     return resources.files(__name__).joinpath(f"{name}{_ENDING}").read_text(encoding="utf-8")
 

@@ -198,10 +198,10 @@ def _types(systems: Sequence[SystemContent]) -> tuple[str, ...]:
 
 def _check_names(names: list[str]) -> None:
     if not 1 <= len(names) <= MOST_SYSTEMS:
-        raise InputError(f"report: found {len(names)} systems; legal are 1 to {MOST_SYSTEMS}")
+        raise InputError(f"report: found {len(names)} systems; expected 1 to {MOST_SYSTEMS}")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(
-            f"report: several systems are called {', '.join(map(repr, twice))}; legal are distinct names, "
+            f"report: several systems are called {', '.join(map(repr, twice))}; expected distinct names, "
             f"such as --name first --name second"
         )

@@ -62,7 +62,7 @@ class Service:
         if name is None:
             return self.models[0]
         if name not in by_name:
-            raise FieldError(("model",), f"no such model; legal are {', '.join(by_name)}")
+            raise FieldError(("model",), f"no such model; expected {', '.join(by_name)}")
         return by_name[name]
 
     @property

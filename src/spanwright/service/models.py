@@ -58,12 +58,12 @@ class ServedModel:
         if request.tuned_thresholds and not model.tuned:
             raise FieldError(
                 ("tuned_thresholds",),
-                f"the model {self.name!r} has none; legal is false, with minimum_confidence or thresholds",
+                f"the model {self.name!r} has none; expected false, with minimum_confidence or thresholds",
             )
         known = {*model.labels.types, *request.types}
         for name in request.thresholds:
             if name not in known:
-                raise FieldError(("thresholds", name), f"no such type; legal are {', '.join(sorted(known))}")
+                raise FieldError(("thresholds", name), f"no such type; expected {', '.join(sorted(known))}")
         if request.corpus is not None and request.corpus not in model.labels.corpora:
             legal = ", ".join(model.labels.corpora) or "none, as the model has one corpus"
             raise FieldError(("corpus",), f"no such corpus of {self.name!r}; expected: {legal}")

@@ -88,7 +88,7 @@ class SpanVaeSettings(PartSettings):
     @model_validator(mode="after")
     def _check_hidden(self) -> Self:
         if self.output == "adaptive" and self.hidden < 16:
-            raise ValueError(f"hidden {self.hidden} with adaptive output; legal is 16 or more")
+            raise ValueError(f"hidden {self.hidden} with adaptive output; expected 16 or more")
         return self
 
 

@@ -48,7 +48,7 @@ def _check_representation(settings: Settings) -> None:
     if settings.representation.kind == "span-transformer" and settings.encoder.pooling == "ends":
         raise ValueError(
             "a span Transformer reads one state per word and layer, but encoder.pooling 'ends' gives two "
-            "at the top; legal are 'first', 'mean' and 'max'"
+            "at the top; expected 'first', 'mean' and 'max'"
         )
     bilstm = any(transform.kind == "bilstm" for transform in settings.transforms)
     if bilstm and settings.candidates.negatives != "all":
@@ -69,13 +69,13 @@ def _check_bottleneck(settings: Settings) -> None:
     kinds = [transform.kind for transform in settings.transforms]
     if "bottleneck" in kinds[:-1]:
         raise ValueError(
-            "transforms have a 'bottleneck' before others, but what it draws goes to the scorer: legal "
-            "is one, as the last"
+            "transforms have a 'bottleneck' before others, but what it draws goes to the scorer: expected "
+            "one, as the last"
         )
     if "bottleneck" in kinds and settings.scorer.kind == "bi-encoder":
         raise ValueError(
             "a 'bottleneck' draws vectors around a mean, but the scorer 'bi-encoder' looks at their "
-            "angles alone: legal are the scorers 'softmax' and 'sigmoid'"
+            "angles alone: expected the scorers 'softmax' and 'sigmoid'"
         )
 
 

@@ -28,7 +28,7 @@ class LinearSchedule(Strict):
     @model_validator(mode="after")
     def _check_order(self) -> Self:
         if self.begin > self.finish:
-            raise ValueError(f"begin {self.begin} lies behind finish {self.finish}; legal is begin <= finish")
+            raise ValueError(f"begin {self.begin} lies behind finish {self.finish}; expected begin <= finish")
         return self
 
     def at(self, progress: float) -> float:
@@ -93,7 +93,7 @@ class ObjectiveSettings(Strict):
     @model_validator(mode="after")
     def _check_phases(self) -> Self:
         if self.phased > 1 + ROUNDING:
-            raise ValueError(f"the shares of the phases sum up to {self.phased:g}; legal is up to 1")
+            raise ValueError(f"the shares of the phases sum up to {self.phased:g}; expected up to 1")
         return self
 
     @property

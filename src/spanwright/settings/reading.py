@@ -79,7 +79,7 @@ def _values(recipe: str, extended_by: tuple[str, ...] = ()) -> dict[str, Any]:
     chain = (*extended_by, recipe)
     if not isinstance(base, str) or base in chain:
         raise SettingsError(
-            f"{recipe}: extends {base!r}; legal is another recipe, which does not extend this one"
+            f"{recipe}: extends {base!r}; expected another recipe, which does not extend this one"
         )
     return _merged(_values(base, chain), values)
 
@@ -113,7 +113,7 @@ def _read_change(change: str) -> tuple[str, Any]:
     """Key and value of `key=value`; the value is read as TOML, else taken as a string."""
     key, equals, text = change.partition("=")
     if not equals or not key:
-        raise SettingsError(f"--set {change!r}: legal is key=value, such as --set training.epochs=3")
+        raise SettingsError(f"--set {change!r}: expected key=value, such as --set training.epochs=3")
     try:
         return key, tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -137,7 +137,7 @@ def _explain(error: Any, values: Any) -> str:
     if not error["loc"]:
         return str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
-        return f"unknown setting {key!r}; legal here are {', '.join(_legal_keys(error['loc']))}"
+        return f"unknown setting {key!r}; expected {', '.join(_legal_keys(error['loc']))}"
     if error["type"] == "missing":
         return f"the setting {'.'.join(filter(None, (key, error['loc'][-1])))!r} is missing"
     return f"setting {key!r} is {error['input']!r}: {error['msg']}"

@@ -57,11 +57,11 @@ class ComposedSettings(RepresentationSettings):
     def _check_ingredients(self) -> Self:
         repeated = sorted({name for name in self.ingredients if self.ingredients.count(name) > 1})
         if repeated:
-            raise ValueError(f"ingredients repeat {repeated}; legal is each ingredient once")
+            raise ValueError(f"ingredients repeat {repeated}; expected each ingredient once")
         if not set(self.ingredients) & set(OF_WORDS):
             raise ValueError(
                 f"ingredients {list(self.ingredients)} say nothing of a span's words; "
-                f"legal is at least one of {list(OF_WORDS)}"
+                f"expected at least one of {list(OF_WORDS)}"
             )
         return self
 

@@ -155,7 +155,7 @@ def _check_entity(document: Document, entity: Entity) -> None:
         if not 0 <= start < end <= length:
             raise InputError(
                 f"document {document.id!r}: entity {entity.type!r} at [{start}, {end}) is outside the text; "
-                f"legal are 0 <= start < end <= {length}"
+                f"expected 0 <= start < end <= {length}"
             )
     if entity.fragments:
         bounds = (entity.fragments[0][0], entity.fragments[-1][1])
@@ -165,7 +165,7 @@ def _check_entity(document: Document, entity: Entity) -> None:
         if not in_order or bounds != (entity.start, entity.end):
             raise InputError(
                 f"document {document.id!r}: entity {entity.type!r} at [{entity.start}, {entity.end}) has "
-                f"fragments {list(entity.fragments)}; legal are ordered, disjoint fragments that reach "
+                f"fragments {list(entity.fragments)}; expected ordered, disjoint fragments that reach "
                 f"from its start to its end"
             )
 
@@ -188,6 +188,6 @@ def _check_ranges(document: Document, name: str, ranges: tuple[Range, ...]) -> N
         if not previous <= start < end <= length:
             raise InputError(
                 f"document {document.id!r}: {name} [{start}, {end}) is empty, out of order or outside the "
-                f"text; legal are ordered, disjoint ranges within {previous} and {length}"
+                f"text; expected ordered, disjoint ranges within {previous} and {length}"
             )
         previous = end

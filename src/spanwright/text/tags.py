@@ -35,7 +35,7 @@ def scheme_named(name: str) -> Scheme:
     for scheme in SCHEMES:
         if scheme == name.upper():
             return scheme
-    raise ValueError(f"unknown tag scheme {name!r}; legal are {', '.join(SCHEMES)}")
+    raise ValueError(f"unknown tag scheme {name!r}; expected {', '.join(SCHEMES)}")
 
 
 def split_tag(tag: str) -> tuple[str, str]:

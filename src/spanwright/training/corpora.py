@@ -38,15 +38,13 @@ def corpus_names(settings: CorporaSettings, splits: Mapping[str, Documents]) -> 
     named = {"corpora.target": settings.target, "corpora.weights": tuple(settings.weights)}
     for key, given in named.items():
         if unknown := [name for name in given if name not in found]:
-            raise InputError(
-                f"{key} names {unknown[0]!r}; legal are the training corpora: {', '.join(found)}"
-            )
+            raise InputError(f"{key} names {unknown[0]!r}; expected the training corpora: {', '.join(found)}")
     if len(set(settings.target)) < len(settings.target):
-        raise InputError(f"corpora.target is {list(settings.target)}; legal is to name a corpus once")
+        raise InputError(f"corpora.target is {list(settings.target)}; name each corpus once")
     for split, names in present.items():
         if foreign := sorted(names - set(found)):
             raise InputError(
-                f"{split} has documents of the corpus {foreign[0]!r}, which is not trained on; legal are "
+                f"{split} has documents of the corpus {foreign[0]!r}, which is not trained on; expected "
                 f"{', '.join(found)}"
             )
     if settings.train == "target":
@@ -99,7 +97,7 @@ def chosen_map(settings: CorporaSettings, names: Sequence[str], train: Documents
     if len(settings.target) != 1:
         raise InputError(
             f"corpora.map is 'auto', which maps all types onto those of one target, but corpora.target "
-            f"is {list(settings.target)}; legal is the name of one corpus"
+            f"is {list(settings.target)}; expected the name of one corpus"
         )
     return suggested(settings.target[0], names, train)
 

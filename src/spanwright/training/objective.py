@@ -54,7 +54,7 @@ def weights_at(
     if not weights:
         raise SettingsError(
             f"objective: nothing is trained at {100 * progress:.0f} % of the run; "
-            f"legal is a weight other than 0 for one of {sorted(on)}"
+            f"expected a weight other than 0 for one of {sorted(on)}"
         )
     return weights
 
@@ -62,7 +62,7 @@ def weights_at(
 def _rest(others: float) -> float:
     """What a convex objective leaves to the span terms."""
     if others > 1 + ROUNDING:
-        raise SettingsError(f"a convex objective has weights that sum up to {others:g}; legal is up to 1")
+        raise SettingsError(f"a convex objective has weights that sum up to {others:g}; expected up to 1")
     return max(0.0, 1 - others)
 
 

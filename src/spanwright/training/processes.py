@@ -210,6 +210,6 @@ def check_same(processes: Processes, values: dict[str, Any]) -> None:
     first = processes.from_first(lambda: values)
     if different := sorted(key for key in values if values[key] != first[key]):
         raise InputError(
-            f"process {processes.rank} has other {', '.join(different)} than the first; legal is to "
-            f"start all with the same command and files"
+            f"process {processes.rank} has other {', '.join(different)} than the first; start "
+            f"all with the same command and files"
         )

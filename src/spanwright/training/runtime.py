@@ -91,7 +91,7 @@ def check_bf16(device: torch.device) -> None:
     if device.type == "cuda" and not torch.cuda.is_bf16_supported(including_emulation=False):
         raise SettingsError(
             f"training.precision is 'bf16', but {torch.cuda.get_device_name(device)} cannot compute in it; "
-            f"legal here is 'float32'"
+            f"expected 'float32'"
         )
 
 

@@ -187,7 +187,7 @@ def resolve(settings: Settings, data: TrainingData, encoder_width: int) -> Setti
     if settings.output == "tags" and automatic_decoding(targets) != "flat":
         raise SettingsError(
             "output is 'tags', but entities of the training corpus overlap, and a word has only one tag: "
-            "legal is output='spans', where the tagger learns the outermost entities beside the spans"
+            "expected output='spans', where the tagger learns the outermost entities beside the spans"
         )
     changes["objective"] = _resolved_objective(settings)
     rates = _usual_rates(settings, encoder_width) | settings.optimiser.learning_rates

@@ -52,13 +52,13 @@ class NumberRange(Strict):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.low > self.high:
-            raise ValueError(f"low {self.low} lies above high {self.high}; legal is low <= high")
+            raise ValueError(f"low {self.low} lies above high {self.high}; expected low <= high")
         if self.step is not None and self.step <= 0:
-            raise ValueError(f"step is {self.step}; legal is a number above 0")
+            raise ValueError(f"step is {self.step}; expected a number above 0")
         if self.step is not None and self.log:
-            raise ValueError("step is given beside log = true; legal is one of the two")
+            raise ValueError("step is given beside log = true; expected one of the two")
         if self.log and self.low <= 0:
-            raise ValueError(f"low is {self.low} with log = true; legal is a number above 0")
+            raise ValueError(f"low is {self.low} with log = true; expected a number above 0")
         return self
 
     @property
@@ -85,9 +85,9 @@ class ValueChoice(Strict):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if not self.values:
-            raise ValueError("the list is empty; legal is one value or more")
+            raise ValueError("the list is empty; expected one value or more")
         if len(set(map(value_text, self.values))) < len(self.values):
-            raise ValueError(f"{value_text(self.values)} has a value twice; legal is each once")
+            raise ValueError(f"{value_text(self.values)} has a value twice; expected each once")
         return self
 
     def extremes(self) -> list[Any]:
@@ -110,7 +110,7 @@ def read_range(value: Any) -> SettingRange:
     if isinstance(value, Mapping):
         return NumberRange.model_validate(value)
     raise ValueError(
-        f"{value!r} is no range; legal are a list, such as [1, 2, 4], and a table, such as "
+        f"{value!r} is no range; expected a list, such as [1, 2, 4], and a table, such as "
         "{low = 1e-5, high = 5e-4, log = true}"
     )
 
@@ -168,7 +168,7 @@ class TuningPlan(Strict):
     def _check_files(self) -> Self:
         if self.corpora is None and not (self.train and self.dev):
             missing = "dev" if self.train else "train"
-            raise ValueError(f"{missing} is missing; legal are train and dev, or corpora")
+            raise ValueError(f"{missing} is missing; expected train and dev, or corpora")
         choices = self.train or self.dev or self.format or self.options or self.documents != DocumentLimits()
         if self.corpora is not None and choices:
             raise ValueError("corpora is given, so files, formats and numbers of documents are told there")
@@ -184,7 +184,7 @@ class TuningPlan(Strict):
                 f"{_SEED} cannot be set or searched for: seed, beside recipe, is that of all trials"
             )
         if both := sorted(fixed & self.search.keys()):
-            raise ValueError(f"{both[0]!r} is in set and in search; legal is one of the two")
+            raise ValueError(f"{both[0]!r} is in set and in search; expected one of the two")
         return self
 
     def settings(self, chosen: Mapping[str, Any]) -> Settings:

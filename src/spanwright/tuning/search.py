@@ -237,6 +237,6 @@ def _open_folder(folder: Path, values: dict[str, Any]) -> None:
         return
     if changed := changed_names(written_down(path), values):
         raise InputError(
-            f"{folder}: a search of another plan is there: it differs in {', '.join(changed)}. Legal are the "
+            f"{folder}: a search of another plan is there: it differs in {', '.join(changed)}. Expected the "
             f"plan and documents that it was started with, or another --out"
         )

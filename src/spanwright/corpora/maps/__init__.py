@@ -16,5 +16,5 @@ def map_names() -> list[str]:
 def map_text(name: str) -> str:
     """The TOML of a shipped label map, with its comments."""
     if name not in map_names():
-        raise InputError(f"unknown label map {name!r}; legal are {', '.join(map_names())}")
+        raise InputError(f"unknown label map {name!r}; expected {', '.join(map_names())}")
     return (resources.files(__name__) / f"{name}.toml").read_text(encoding="utf-8")

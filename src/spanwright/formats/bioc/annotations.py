@@ -32,7 +32,7 @@ def infons_of(record: Record) -> Record:
     """The infons of a record; a list stands for several of one name."""
     infons = record.get("infons")
     if infons is not None and not isinstance(infons, dict):
-        raise InputError(f"'infons' is {infons!r:.80}; legal is an object")
+        raise InputError(f"'infons' is {infons!r:.80}; expected an object")
     return infons or {}
 
 
@@ -58,10 +58,10 @@ def entity_of(annotation: Record, offsets: Offsets, shift: int) -> tuple[Entity,
     infons = infons_of(annotation)
     type_ = infons.get("type")
     if not isinstance(type_, str) or not type_.strip():
-        raise InputError(f"the type is {type_!r:.80}; legal is one infon 'type' that is not empty")
+        raise InputError(f"the type is {type_!r:.80}; expected one infon 'type' that is not empty")
     given = [_range(location, offsets, shift) for location in objects(annotation, "locations")]
     if not given:
-        raise InputError("there is no location; legal are one or more, with offset and length")
+        raise InputError("there is no location; expected one or more, with offset and length")
     ranges = _united(given)
     fragments = ranges if len(ranges) > 1 else ()
     return Entity(ranges[0][0], ranges[-1][1], type_, fragments, concepts_of(infons)), given
@@ -75,7 +75,7 @@ def _range(location: Record, offsets: Offsets, shift: int) -> Range:
     if found is None:
         given = {name: location.get(name) for name in ("offset", "length")}
         raise InputError(
-            f"the location is {given!r:.80}; legal are whole numbers, a length of at least 1 and an end of "
+            f"the location is {given!r:.80}; expected whole numbers, a length of at least 1 and an end of "
             f"at most {offsets.end - shift}"
         )
     return found

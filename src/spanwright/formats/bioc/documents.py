@@ -46,7 +46,7 @@ def _choice(*legal: str) -> Callable[[str], str]:
 
     def read(value: str) -> str:
         if value not in legal:
-            raise ValueError(f"legal are {', '.join(legal)}")
+            raise ValueError(f"expected {', '.join(legal)}")
         return value
 
     return read

@@ -110,7 +110,7 @@ class _Builder:
         self._filling += gap
         if self._filling > _MOST_FILLING:
             raise InputError(
-                f"the gaps between passages sum up to {self._filling} characters; legal are {_MOST_FILLING}"
+                f"the gaps between passages sum up to {self._filling} characters; expected {_MOST_FILLING}"
             )
         self.parts.append(filler.ljust(gap) if gap else "")
         self._length += gap
@@ -146,7 +146,7 @@ def objects(record: Record, key: str) -> list[Record]:
     """The objects in the list under a key; none if it is absent."""
     value = record.get(key)
     if value is not None and not (isinstance(value, list) and all(isinstance(each, dict) for each in value)):
-        raise InputError(f"{key!r} is {value!r:.80}; legal is a list of objects")
+        raise InputError(f"{key!r} is {value!r:.80}; expected a list of objects")
     return value or []
 
 
@@ -160,14 +160,14 @@ def number(value: Any) -> int | None:
 def _offset(record: Record) -> int:
     offset = number(record.get("offset"))
     if offset is None:
-        raise InputError(f"a passage has the offset {record.get('offset')!r:.80}; legal is a whole number")
+        raise InputError(f"a passage has the offset {record.get('offset')!r:.80}; expected a whole number")
     return offset
 
 
 def _text(record: Record) -> str:
     text = record.get("text")
     if text is not None and not isinstance(text, str):
-        raise InputError(f"the text of a passage is {text!r:.80}; legal is a string")
+        raise InputError(f"the text of a passage is {text!r:.80}; expected a string")
     return text or ""
 
 

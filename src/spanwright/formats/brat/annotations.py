@@ -25,7 +25,7 @@ def parse_entity(line: str, offsets: Offsets) -> tuple[str, Entity, str] | str:
     columns = line.split("\t", 2)
     if len(columns) < 3:
         return (
-            f"{len(columns)} tab-separated columns; legal are the id, the type with offsets, and the mention"
+            f"{len(columns)} tab-separated columns; expected the id, the type with offsets, and the mention"
         )
     id, head, mention = columns
     type_, _, borders = head.partition(" ")
@@ -33,7 +33,7 @@ def parse_entity(line: str, offsets: Offsets) -> tuple[str, Entity, str] | str:
     ranges = tuple(each for counted in given if (each := offsets.range(*counted)) is not None)
     if not type_ or not ranges or len(ranges) < len(given):
         return (
-            f"type and offsets are {head!r}; legal are a type and 'start end', or 'start end;start end' for "
+            f"type and offsets are {head!r}; expected a type and 'start end', or 'start end;start end' for "
             f"pieces that do not overlap, with whole numbers 0 <= start < end <= {offsets.end}"
         )
     fragments = ranges if len(ranges) > 1 else ()

@@ -108,7 +108,7 @@ def _annotated(
         elif kind == ENTITY:
             entities |= _entity(line, number, document, unit, path, log)
         elif line and not line.isspace():
-            log.reject_entity(path, number, f"a line that begins with {kind!r}; legal are {_LEGAL_KINDS}")
+            log.reject_entity(path, number, f"a line that begins with {kind!r}; expected {_LEGAL_KINDS}")
     _remark_strays(entities, others, path, log)
     return _with_annotations(document, list(entities.values()), list(others.values()))
 
@@ -138,7 +138,7 @@ def _remark_strays(
     for number, line in others.items():
         parsed = parse_concept(line) if line.startswith("N") else ("", "")
         if parsed is None:
-            log.remark(path, number, "no concept; legal is 'Reference T1 ontology:id' in the second column")
+            log.remark(path, number, "no concept; expected 'Reference T1 ontology:id' in the second column")
         elif parsed[0] and parsed[0] not in ids:
             log.remark(path, number, f"a concept of {parsed[0]}, which is no entity of the document")
 

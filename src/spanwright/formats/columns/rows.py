@@ -76,7 +76,7 @@ def open_column_file(path: Path, word_column: int | None, tag_columns: Sequence[
         if not -columns <= column < columns:
             raise InputError(
                 f"{path}: there is no column {column} in {columns} columns; "
-                f"legal are 0 to {columns - 1}, or -1 for the last"
+                f"expected 0 to {columns - 1}, or -1 for the last"
             )
 
     def all_cells(column: int) -> Iterator[str]:
@@ -249,12 +249,12 @@ def _append_row(found: Sentence, number: int, line: str, table: ColumnFile) -> N
     if number in table.undecodable:
         found.lost_words.append((number, table.undecodable[number]))
     elif row is None:
-        reason = f"the row has {len(found_cells)} columns; legal are {table.columns}, as in the first rows"
+        reason = f"the row has {len(found_cells)} columns; expected {table.columns}, as in the first rows"
         found.lost_words.append((number, reason))
     elif not word:
         found.lost_words.append((number, "the word of the row is empty"))
     elif "" in tags:
-        reason = f"the tag of the word {word!r} is missing; legal are O or a letter and a type, as B-Disease"
+        reason = f"the tag of the word {word!r} is missing; expected O or a letter and a type, as B-Disease"
         found.lost_tags.append((number, reason))
     found.words.append(word)
     for layer, tag in zip(found.layers, tags, strict=True):

@@ -83,7 +83,7 @@ def _entities(
     for number, mention in enumerate(mentions):
         try:
             if not isinstance(mention, dict):
-                raise InputError(f"{mention!r:.80} was found; legal is an object")
+                raise InputError(f"{mention!r:.80} was found; expected an object")
             run = checked_run(
                 mention.get("start"), mention.get("end"), mention.get("entity_type"), len(words)
             )

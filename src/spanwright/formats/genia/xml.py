@@ -87,7 +87,7 @@ def types_named(name: str) -> TypeSet:
     for types in _TYPES:
         if types == name:
             return types
-    raise ValueError("legal are full and five")
+    raise ValueError("expected full and five")
 
 
 def recognises(path: Path, head: str) -> bool:
@@ -186,7 +186,7 @@ def _collect(content: list[XmlElement | str], article: _Article) -> None:
 def _is_term(cons: _Cons, path: Path, log: ReadingLog) -> bool:
     """Whether an element is an entity: those without a class are parts of terms, those without text wrong."""
     if cons.sem is not None and cons.start == cons.end:
-        log.reject_entity(path, cons.line, f"the term of the class {cons.sem!r} is empty; legal is some text")
+        log.reject_entity(path, cons.line, f"the term of the class {cons.sem!r} is empty; expected some text")
     return cons.sem is not None and cons.start < cons.end
 
 

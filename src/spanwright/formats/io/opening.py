@@ -98,7 +98,7 @@ class _Expanded(io.RawIOBase):
     def _not_whole(self, error: Exception) -> InputError:
         reason = " ".join(str(error).split())
         return InputError(
-            f"{self._path}: not a whole {self._path.suffix} file ({reason:.200}); legal is one as its "
+            f"{self._path}: not a whole {self._path.suffix} file ({reason:.200}); expected one as its "
             f"ending says"
         )
 

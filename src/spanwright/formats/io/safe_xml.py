@@ -90,11 +90,11 @@ class _Builder:
         if internal:
             raise InputError(
                 f"{self._path}:{self.parser.CurrentLineNumber}: the DOCTYPE {name!r} has declarations in "
-                f"the file, which may define harmful entities; legal is one without: remove the part in [ ]"
+                f"the file, which may define harmful entities; expected one without: remove the part in [ ]"
             )
 
     def _skipped(self, name: str, is_parameter: bool) -> None:
-        raise _UnreadableError(f"the entity &{name}; is defined nowhere in the file; legal are characters")
+        raise _UnreadableError(f"the entity &{name}; is defined nowhere in the file; expected characters")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         element = XmlElement(tag, attributes, self.parser.CurrentLineNumber, [])
@@ -109,7 +109,7 @@ class _Builder:
     def _check_root(self, element: XmlElement) -> None:
         if element.tag != self._root:
             raise InputError(
-                f"{self._path}:{element.line}: the root element is <{element.tag}>; legal is <{self._root}>"
+                f"{self._path}:{element.line}: the root element is <{element.tag}>; expected <{self._root}>"
             )
 
     def _end(self, tag: str) -> None:

@@ -105,7 +105,7 @@ def _items(text: str, path: Path, log: ReadingLog) -> Iterator[tuple[int, int, A
 def _reject_rest(text: str, position: int, found: str, path: Path, log: ReadingLog) -> None:
     line = 1 + text.count("\n", 0, position)
     log.reject_document(
-        path, line, f"{found}; legal is one list of objects; the rest of the file is left out"
+        path, line, f"{found}; expected one list of objects; the rest of the file is left out"
     )
 
 
@@ -121,7 +121,7 @@ def _document(record: Record, ids: Ids, path: Path, line: int, log: ReadingLog) 
     tags = checked_tokens(record.get("tags"), "tags")
     if len(tokens) != len(tags):
         raise InputError(
-            f"there are {len(tokens)} tokens and {len(tags)} tags; legal is one tag for each token"
+            f"there are {len(tokens)} tokens and {len(tags)} tags; expected one tag for each token"
         )
     id, generated = ids.take(given_id(record, "orig_id"), line)
     unreadable = unknown_tags(tags)

@@ -117,9 +117,9 @@ def _checked(
     if value is None and default is not _REQUIRED:
         return default
     if value is None and key not in record:
-        raise InputError(f"the key {key!r} is missing; legal is {legal}")
+        raise InputError(f"the key {key!r} is missing; expected {legal}")
     if not isinstance(value, kind):
-        raise InputError(f"{key!r} is {value!r:.80}; legal is {legal}")
+        raise InputError(f"{key!r} is {value!r:.80}; expected {legal}")
     return value
 
 
@@ -130,7 +130,7 @@ def _ranges(record: Record, key: str, offsets: Offsets) -> tuple[Range, ...] | N
     ranges = value if isinstance(value, list) else [value]
     for each in ranges:
         if not isinstance(each, list) or [type(border) for border in each] != [int, int]:
-            raise InputError(f"{key!r} holds {each!r:.80}; legal are lists [start, end] of whole numbers")
+            raise InputError(f"{key!r} holds {each!r:.80}; expected lists [start, end] of whole numbers")
     return _placed(tuple((start, end) for start, end in ranges), offsets)
 
 
@@ -204,13 +204,13 @@ def _fits(entity: Entity, document: Document, path: Path, line: int, log: Readin
 
 def _entity(value: Any, offsets: Offsets) -> Entity:
     if not isinstance(value, dict):
-        raise InputError(f"{value!r:.80} was found; legal is an object")
+        raise InputError(f"{value!r:.80} was found; expected an object")
     concepts = _checked(value, "concepts", list, "a list of strings", [])
     confidence = _checked(value, "confidence", (int, float), "a number", None)
     if not all(isinstance(concept, str) for concept in concepts):
-        raise InputError(f"'concepts' is {concepts!r:.80}; legal is a list of strings")
+        raise InputError(f"'concepts' is {concepts!r:.80}; expected a list of strings")
     if isinstance(confidence, bool) or (confidence is not None and not abs(confidence) <= _LARGEST):
-        raise InputError(f"'confidence' is {confidence!r:.80}; legal is a finite number")
+        raise InputError(f"'confidence' is {confidence!r:.80}; expected a finite number")
     borders = _whole_number(value, "start"), _whole_number(value, "end")
     type_ = _checked(value, "type", str, "a string")
     ((start, end),) = _placed((borders,), offsets)
@@ -227,7 +227,7 @@ def _entity(value: Any, offsets: Offsets) -> Entity:
 def _whole_number(value: Record, key: str) -> int:
     number = _checked(value, key, int, "a whole number")
     if isinstance(number, bool):
-        raise InputError(f"{key!r} is {number}; legal is a whole number")
+        raise InputError(f"{key!r} is {number}; expected a whole number")
     return int(number)
 
 

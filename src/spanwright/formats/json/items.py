@@ -56,4 +56,4 @@ def member(text: str, position: int) -> tuple[str, int]:
 def unexpected(text: str, position: int, legal: str) -> JSONDecodeError:
     """The error that something else stands at a position than what is legal there."""
     found = repr(text[position : position + 20]) if position < len(text) else "the end of the file"
-    return JSONDecodeError(f"{found} was found where {legal} is legal", text, position)
+    return JSONDecodeError(f"{found} was found where {legal} was expected", text, position)

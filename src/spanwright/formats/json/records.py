@@ -65,7 +65,7 @@ def parse_record(text: str) -> Record:
     except RepeatedKeyError as error:
         raise InputError(str(error)) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"not JSON ({error}); legal is one object a line") from None
+        raise InputError(f"not JSON ({error}); expected one object a line") from None
     return checked_record(value, escaped="\\u" in text)
 
 
@@ -74,7 +74,7 @@ def checked_record(value: Any, *, escaped: bool) -> Record:
     if isinstance(value, RepeatedKeys):
         raise InputError(value.reason)
     if not isinstance(value, dict):
-        raise InputError(f"a JSON {type(value).__name__} was found; legal is an object")
+        raise InputError(f"a JSON {type(value).__name__} was found; expected an object")
     if escaped:
         try:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
@@ -84,7 +84,7 @@ def checked_record(value: Any, *, escaped: bool) -> Record:
             surrogate = ord(error.object[error.start])
             raise InputError(
                 f"an escape stands for the lone surrogate U+{surrogate:04X}, which is no character; "
-                f"legal are pairs of surrogates"
+                f"expected pairs of surrogates"
             ) from None
     return value
 
@@ -164,7 +164,7 @@ def write_record(record: Record, document_id: str) -> str:
         line.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(
-            f"document {document_id!r} cannot be written as JSON: {error}; legal are strings without lone "
+            f"document {document_id!r} cannot be written as JSON: {error}; expected strings without lone "
             f"surrogates, finite numbers, true, false, null, lists and objects"
         ) from None
     return line.translate(_LINE_ENDS) if not line.isascii() else line
@@ -174,7 +174,7 @@ def given_id(record: Record, key: str) -> str | None:
     """The id that a record gives, if any; a whole number is taken as its digits."""
     value = record.get(key)
     if value is not None and type(value) not in (str, int):
-        raise InputError(f"{key!r} is {value!r:.80}; legal is a string")
+        raise InputError(f"{key!r} is {value!r:.80}; expected a string")
     return None if value is None else str(value)
 
 
@@ -192,7 +192,7 @@ def notes_record(notes: Mapping[str, Any]) -> Record:
 def checked_list(value: Any, name: str) -> list[Any]:
     """A JSON value, if it is a list; `name` is the key it stands under."""
     if not isinstance(value, list):
-        raise InputError(f"{name!r} is {value!r:.80}; legal is a list")
+        raise InputError(f"{name!r} is {value!r:.80}; expected a list")
     return value
 
 
@@ -201,7 +201,7 @@ def checked_tokens(value: Any, name: str) -> list[str]:
     for position, token in enumerate(checked_list(value, name)):
         if not isinstance(token, str) or not token:
             raise InputError(
-                f"{name!r} holds {token!r:.80} as token {position}; legal are strings that are not empty"
+                f"{name!r} holds {token!r:.80} as token {position}; expected strings that are not empty"
             )
     return list(value)
 
@@ -211,11 +211,11 @@ def checked_run(first: Any, end: Any, type_: Any, length: int) -> WordRun:
     if type(first) is not int or type(end) is not int or not 0 <= first < end <= length:
         raise InputError(
             f"the entity of tokens [{first!r:.20}, {end!r:.20}) is outside the document; "
-            f"legal are whole numbers 0 <= start < end <= {length}"
+            f"expected whole numbers 0 <= start < end <= {length}"
         )
     if not isinstance(type_, str):
         raise InputError(
-            f"the entity of tokens [{first}, {end}) has the type {type_!r:.80}; legal is a string"
+            f"the entity of tokens [{first}, {end}) has the type {type_!r:.80}; expected a string"
         )
     return first, end, type_
 

@@ -89,7 +89,7 @@ def _sentences(record: Record) -> list[list[str]]:
 def _ner(record: Record, sentences: int) -> list[list[Any]]:
     ner = [checked_list(each, "ner") for each in checked_list(record.get("ner", [[]] * sentences), "ner")]
     if len(ner) != sentences:
-        raise InputError(f"'ner' has {len(ner)} lists; legal is one for each of the {sentences} sentences")
+        raise InputError(f"'ner' has {len(ner)} lists; expected one for each of the {sentences} sentences")
     return ner
 
 
@@ -104,7 +104,7 @@ def _entities(
     for value in marked:
         try:
             if not isinstance(value, list) or len(value) < 3:
-                raise InputError(f"the entity {value!r:.80} was found; legal is a list [first, last, type]")
+                raise InputError(f"the entity {value!r:.80} was found; expected a list [first, last, type]")
             first, last, type_ = value[:3]
             end = last + 1 if type(last) is int else last
             yield entity_of(checked_run(first, end, type_, len(words)), words)

@@ -21,7 +21,7 @@ _NO_CONCEPT = frozenset(("", "-", "-1"))
 def entity_of(columns: list[str], id: str, offsets: Offsets) -> Entity | str:
     """The entity that an annotation of the block `id` marks, or the reason why it marks none."""
     if len(columns) < 5:
-        return f"{len(columns)} tab-separated columns; legal are id, start, end, mention, type and concepts"
+        return f"{len(columns)} tab-separated columns; expected id, start, end, mention, type and concepts"
     if columns[0] != id:
         return f"an annotation of {columns[0]!r} in the block of {id!r}"
     start, end = whole_number(columns[1]), whole_number(columns[2])
@@ -29,7 +29,7 @@ def entity_of(columns: list[str], id: str, offsets: Offsets) -> Entity | str:
     if range_ is None:
         return (
             f"the offsets of {columns[3]!r} are {columns[1]!r} and {columns[2]!r}; "
-            f"legal are whole numbers 0 <= start < end <= {offsets.end}"
+            f"expected whole numbers 0 <= start < end <= {offsets.end}"
         )
     if not columns[4]:
         return f"{columns[3]!r} at [{start}, {end}) has no type"

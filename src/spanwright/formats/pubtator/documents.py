@@ -106,9 +106,9 @@ def _fault(text_lines: list[_TextLine]) -> tuple[int, str] | None:
             return line.number, line.text.reason
     found = " ".join(f"{line.id}|{line.section}|" for line in text_lines)
     if [line.section for line in text_lines] not in (["t"], ["t", "a"]):
-        return text_lines[0].number, f"a block of {found}; legal are one ID|t| and behind it one ID|a| line"
+        return text_lines[0].number, f"a block of {found}; expected one ID|t| and behind it one ID|a| line"
     if len({line.id for line in text_lines}) > 1:
-        return text_lines[1].number, f"a block of {found}; legal is one id in a block"
+        return text_lines[1].number, f"a block of {found}; expected one id in a block"
     return None
 
 
@@ -136,7 +136,7 @@ def _annotated(document: Document, rows: list[_Row], unit: Unit, path: Path, log
             entities.append(entity)
             if len(columns) > _MOST_COLUMNS:
                 reason = (
-                    f"{len(columns)} tab-separated columns; legal are at most {_MOST_COLUMNS}; all are kept"
+                    f"{len(columns)} tab-separated columns; expected at most {_MOST_COLUMNS}; all are kept"
                 )
                 log.remark(path, number, reason)
             found = text[entity.start : entity.end]

@@ -55,7 +55,7 @@ def group_names(text: str) -> frozenset[str]:
     """The names of groups in a list with commas; ValueError for an empty one."""
     names = frozenset(name.strip() for name in text.split(","))
     if "" in names:
-        raise ValueError("legal are names separated by commas")
+        raise ValueError("expected names separated by commas")
     return names
 
 
@@ -83,7 +83,7 @@ def _docs(path: Path) -> Iterator[Any]:
         yield from spacy.tokens.DocBin().from_disk(path).get_docs(spacy.vocab.Vocab())
     except (ValueError, LookupError, TypeError, AttributeError, AssertionError, zlib.error) as error:
         reason = " ".join(str(error).split())
-        raise InputError(f"{path}: not a DocBin of spaCy ({reason:.200}); legal is one") from None
+        raise InputError(f"{path}: not a DocBin of spaCy ({reason:.200}); expected one") from None
 
 
 def _rest(doc: Any) -> Record:

@@ -93,7 +93,7 @@ def _legible(path: Path) -> Iterator[None]:
     except (import_pyarrow().ArrowException, OSError) as error:
         reason = " ".join(str(error).split())
         raise InputError(
-            f"{path}: not a whole Parquet or Arrow file ({reason:.200}); legal is one of the two"
+            f"{path}: not a whole Parquet or Arrow file ({reason:.200}); expected one of the two"
         ) from None
 
 

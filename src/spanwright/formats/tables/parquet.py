@@ -99,7 +99,7 @@ def read(
             _note_others(table, set(_schema().names), log)
         else:
             raise InputError(
-                f"{file}: the columns are {', '.join(columns)}; legal are text, or {tokens} and {tags} "
+                f"{file}: the columns are {', '.join(columns)}; expected text, or {tokens} and {tags} "
                 f"(the options tokens and tags tell other names)"
             )
 
@@ -134,7 +134,7 @@ def _typed(batch: Any, schema: Any, path: Path) -> Any:
             columns.append(batch[name].cast(schema.field(name).type))
         except arrow.ArrowException:
             found, legal = batch.schema.field(name).type, schema.field(name).type
-            raise InputError(f"{path}: the column {name!r} is {found}; legal is {legal}") from None
+            raise InputError(f"{path}: the column {name!r} is {found}; expected {legal}") from None
     return arrow.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
@@ -169,7 +169,7 @@ def _ranges(values: list[Record] | None) -> tuple[Range, ...] | None:
     if values is None:
         return None
     if any(value is None or None in value.values() for value in values):
-        raise InputError("a range has no start or no end; legal are both")
+        raise InputError("a range has no start or no end; expected both")
     return tuple((value["start"], value["end"]) for value in values)
 
 
@@ -190,7 +190,7 @@ def _entities(
 
 def _entity(value: Record | None) -> Entity:
     if value is None or None in (value["start"], value["end"], value["type"]):
-        raise InputError("there is no start, no end or no type; legal are all three")
+        raise InputError("there is no start, no end or no type; expected all three")
     concepts, confidence = value["concepts"] or [], value["confidence"]
     if None in concepts or not isfinite(confidence or 0):
         raise InputError("a concept is missing, or the confidence is no finite number")

@@ -37,7 +37,7 @@ class TagColumns:
             return self.names[tag]
         if type(tag) is int and not self.names:
             raise InputError(f"the tag {tag} has no name in the file; give names with the option names=O,B-X")
-        raise InputError(f"{tag!r:.80} was found as a tag; legal are {', '.join(self.names) or 'names'}")
+        raise InputError(f"{tag!r:.80} was found as a tag; expected {', '.join(self.names) or 'names'}")
 
 
 def read_tagged(table: ArrowTable, columns: TagColumns, ids: Ids, log: ReadingLog) -> Iterator[Document]:
@@ -85,7 +85,7 @@ def _document(
     tokens = checked_tokens(record[columns.tokens], columns.tokens)
     tags = columns.tags_of(record)
     if len(tokens) != len(tags):
-        raise InputError(f"there are {len(tokens)} tokens and {len(tags)} tags; legal is one for each token")
+        raise InputError(f"there are {len(tokens)} tokens and {len(tags)} tags; expected one for each token")
     id, generated = ids.take(given_id(record, "id"), row)
     for position in unknown_tags(tags):
         log.reject_entity(table.path, row, unreadable_tag(tags[position]))

@@ -80,7 +80,7 @@ def _targets(backbone: nn.Module, chosen: tuple[str, ...] | Literal["auto"]) -> 
             legal = sorted({name.rpartition(".")[2] for name in linear})
             raise SettingsError(
                 f"encoder.lora.targets names {target!r}, but the encoder has no linear map of that name; "
-                f"legal are {', '.join(legal)}, or 'auto' for all"
+                f"expected {', '.join(legal)}, or 'auto' for all"
             )
     return [name for name in linear if any(_is_named(name, target) for target in chosen)]
 

@@ -186,7 +186,7 @@ def _checkpoint_gradients(backbone: Any) -> None:
     if not backbone.supports_gradient_checkpointing:
         raise SettingsError(
             f"encoder.checkpointing is true, but an encoder of kind {backbone.config.model_type!r} cannot "
-            f"compute its states anew; legal is false"
+            f"compute its states anew; expected false"
         )
     backbone.gradient_checkpointing_enable({"use_reentrant": False})
 
@@ -199,7 +199,7 @@ def _load_pieces(source: str, transformers: Any) -> PieceEncoder:
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         raise InputError(
-            f"encoder {source!r} has a tokenizer of the slow kind, {type(tokenizer).__name__}; legal are "
+            f"encoder {source!r} has a tokenizer of the slow kind, {type(tokenizer).__name__}; expected "
             f"those that can be written as a tokenizer.json"
         )
     return PieceEncoder(backend)

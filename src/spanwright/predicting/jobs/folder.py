@@ -127,11 +127,11 @@ def _check_identity(folder: Path, identity: Mapping[str, Any]) -> None:
             more = len(differences) - _SHOWN_DIFFERENCES
             raise InputError(
                 f"{folder}: the folder of another job: {shown}{f'; and {more} more' if more > 0 else ''}. "
-                f"Legal is what it was begun with, or another --out"
+                f"Expected what it was begun with, or another --out"
             )
         return
     if any(folder.iterdir()):
-        raise InputError(f"{folder}: a folder with other things in it; legal is a new one or that of the job")
+        raise InputError(f"{folder}: a folder with other things in it; expected a new one or that of the job")
     _write(path, _json(identity))
 
 

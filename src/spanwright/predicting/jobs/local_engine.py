@@ -36,7 +36,7 @@ class LocalEngine:
     def __init__(self, processes: int, load: Loader = load_tagger) -> None:
         """`load` is called once in each process."""
         if processes < 1:
-            raise InputError(f"processes: found {processes}; legal are numbers from 1")
+            raise InputError(f"processes: found {processes}; expected numbers from 1")
         self._processes = processes
         self._load = load
 

@@ -108,7 +108,7 @@ def run_job(job: Job, folder: Path, engine: Engine, watcher: JobWatcher | None =
         import_pyarrow()  # before hours of work, not behind them
     if len({item.path for item in job.inputs}) < len(job.inputs):
         raise InputError(
-            "inputs: a file is named twice; legal is once, as its documents would be tagged twice"
+            "inputs: a file is named twice; expected once, as its documents would be tagged twice"
         )
     groups = plan_groups(job.inputs, job.reading.group_bytes)
     suffix = next(iter(format.suffixes), f".{format.name}")
@@ -188,7 +188,7 @@ def _model_digest(tagging: TaggingOptions) -> str:
     folder = Path(tagging.model)
     if not (folder / "spanwright.json").is_file():
         raise InputError(
-            f"{folder}: not a model directory: spanwright.json is missing; legal is such as RUN/model"
+            f"{folder}: not a model directory: spanwright.json is missing; expected such as RUN/model"
         )
     patterns = _MODEL_FILES if tagging.runtime == "torch" else (*_MODEL_FILES, _GRAPHS)
     return digest_of_files(sorted(file for pattern in patterns for file in folder.glob(pattern)))

@@ -74,7 +74,7 @@ def shard_format(tagging: TaggingOptions) -> Format:
     chosen = named(tagging.format)
     if not _is_one_file(chosen):
         legal = ", ".join(name for name, each in FORMATS.items() if _is_one_file(each))
-        raise InputError(f"the format {chosen.name!r} is not one file for many documents; legal are {legal}")
+        raise InputError(f"the format {chosen.name!r} is not one file for many documents; expected {legal}")
     return chosen
 
 

@@ -44,7 +44,7 @@ class Reading:
     def __post_init__(self) -> None:
         for name in ("shard_documents", "shard_characters", "group_bytes"):
             if getattr(self, name) < 1:
-                raise InputError(f"{name}: found {getattr(self, name)}; legal are numbers from 1")
+                raise InputError(f"{name}: found {getattr(self, name)}; expected numbers from 1")
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def _check_is_model(out: Path) -> None:
         artifact.check_files(out)
     except SpanwrightError:
         raise InputError(
-            f"{out}: exists and is no model directory; legal is a new folder, or a model directory to replace"
+            f"{out}: exists and is no model directory; expected a new folder, or a model directory to replace"
         ) from None
 
 
@@ -96,7 +96,7 @@ def _write(part: Exportable, folder: Path, weights: str) -> None:
     model = _graph(part, weights)
     if model.ByteSize() > LARGEST:
         raise InputError(
-            f"the {part.name} has {model.ByteSize()} bytes as an ONNX file; legal are at most {LARGEST}"
+            f"the {part.name} has {model.ByteSize()} bytes as an ONNX file; expected at most {LARGEST}"
         )
     exact = folder / file_name(part.name, "onnx")
     onnx.save_model(model, exact)

@@ -38,7 +38,7 @@ def file_name(part: str, runtime: Runtime) -> str:
 def check_runtime(runtime: str) -> None:
     """Refuse a name that is no runtime."""
     if runtime not in RUNTIMES:
-        raise InputError(f"runtime {runtime!r}: legal are {', '.join(RUNTIMES)}")
+        raise InputError(f"runtime {runtime!r}: expected {', '.join(RUNTIMES)}")
 
 
 def weights_digest(network: nn.Module) -> str:
@@ -90,16 +90,16 @@ def _checked(name: str, files: Digests, weights: str, onnx: Any) -> bytes:
 def _check_model(model: Any, path: Path, onnx: Any) -> None:
     """Refuse graphs that reach for other files, run foreign code or may never end."""
     if model.functions or model.graph.sparse_initializer or model.training_info:
-        raise ModelError(f"{path}: has functions, sparse weights or training parts; legal is a plain graph")
+        raise ModelError(f"{path}: has functions, sparse weights or training parts; expected a plain graph")
     for node in model.graph.node:
         if node.domain not in _DOMAINS:
-            raise ModelError(f"{path}: operator {node.domain}.{node.op_type}; legal are standard operators")
+            raise ModelError(f"{path}: operator {node.domain}.{node.op_type}; expected standard operators")
         if any(entry.type not in _numbers_and_names(onnx) for entry in node.attribute):
             raise ModelError(
-                f"{path}: {node.op_type} with a graph inside or the like; legal is a plain graph"
+                f"{path}: {node.op_type} with a graph inside or the like; expected a plain graph"
             )
     if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in _tensors(model)):
-        raise ModelError(f"{path}: has weights in another file; legal is a file that stands alone")
+        raise ModelError(f"{path}: has weights in another file; expected a file that stands alone")
 
 
 def _numbers_and_names(onnx: Any) -> set[int]:

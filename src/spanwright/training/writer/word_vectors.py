@@ -28,7 +28,7 @@ from spanwright.errors import InputError
 Floats = NDArray[np.float32]
 Stream = gzip.GzipFile | BinaryIO
 
-_LEGAL = "legal are word2vec (text or binary), GloVe and fastText's .vec (not its .bin), each also as .gz"
+_LEGAL = "expected word2vec (text or binary), GloVe and fastText's .vec (not its .bin), each also as .gz"
 _GZIP_MARK = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _CONTROL = bytes(set(range(32)) - set(b"\t\r\n"))
@@ -88,7 +88,7 @@ def _rows(path: Path, file: Stream, wanted: set[bytes]) -> tuple[dict[bytes, Flo
     if len(first) == 2 and all(map(bytes.isdigit, first)):
         count, size = map(int, first)
         if not 1 <= size <= _LARGEST_SIZE:
-            raise InputError(f"{path}:1: vectors of size {size}; legal are sizes from 1 to {_LARGEST_SIZE}")
+            raise InputError(f"{path}:1: vectors of size {size}; expected sizes from 1 to {_LARGEST_SIZE}")
         read = _text_rows if _is_text(file) else _binary_rows
         found = read(path, file, wanted, size=size, count=count)
     elif len(first) > 1 and all(map(_is_number, first[1:])):
@@ -129,7 +129,7 @@ def _text_rows(
         if word in wanted:
             yield word, _parsed(numbers, size, f"{path}:{number}")
     if count is not None and seen != count:
-        raise InputError(f"{path}: {seen} rows; legal are {count}, as its first line says; fetch it again")
+        raise InputError(f"{path}: {seen} rows; expected {count}, as its first line says; fetch it again")
 
 
 def _taken_apart(line: bytes, size: int, where: str) -> tuple[bytes, bytes]:
@@ -138,7 +138,7 @@ def _taken_apart(line: bytes, size: int, where: str) -> tuple[bytes, bytes]:
     extra = word.split()[1:]
     found = len(numbers) + (len(extra) if all(map(_is_number, extra)) else 0)
     if found != size:
-        raise InputError(f"{where}: {found} numbers behind the word {_shown(word)}; legal are {size}")
+        raise InputError(f"{where}: {found} numbers behind the word {_shown(word)}; expected {size}")
     return word, b" ".join(numbers)
 
 
@@ -149,7 +149,7 @@ def _parsed(numbers: bytes, size: int, where: str) -> Floats:
         row = np.array(list(map(float, fields)))
     except ValueError:
         wrong = next(field for field in fields if not _is_number(field))
-        raise InputError(f"{where}: {_shown(wrong)} is no number; legal are {size} finite numbers") from None
+        raise InputError(f"{where}: {_shown(wrong)} is no number; expected {size} finite numbers") from None
     with np.errstate(over="ignore"):
         return _checked(row.astype(np.float32), size, where)
 
@@ -183,7 +183,7 @@ def _binary_rows(
 def _checked(row: Floats, size: int, where: str) -> Floats:
     if len(row) != size or not np.isfinite(row).all():
         found = f"{len(row)} numbers" if len(row) != size else "a number that is not finite"
-        raise InputError(f"{where}: {found}; legal are {size} finite numbers")
+        raise InputError(f"{where}: {found}; expected {size} finite numbers")
     return row
 
 

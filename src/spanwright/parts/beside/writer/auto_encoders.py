@@ -119,7 +119,7 @@ class SpanVae(Part):
         """The position of an auto-encoder in the lists."""
         if synonym and SYNONYMS not in self.names:
             raise InputError(
-                "these auto-encoders never learnt synonyms; legal is synonym=False, or to train with "
+                "these auto-encoders never learnt synonyms; expected synonym=False, or to train with "
                 "sources of synonyms in the settings"
             )
         return int(synonym)

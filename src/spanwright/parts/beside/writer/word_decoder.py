@@ -81,7 +81,7 @@ class _AdaptiveSoftmax(nn.Module):
         super().__init__()
         if words < _FRACTION:
             raise SettingsError(
-                f'adaptive output over {words} words; legal are {_FRACTION} or more, or output = "softmax"'
+                f'adaptive output over {words} words; expected {_FRACTION} or more, or output = "softmax"'
             )
         cutoffs = [words // _FRACTION, 3 * words // _FRACTION]
         self.clusters = nn.AdaptiveLogSoftmaxWithLoss(hidden, words, cutoffs, div_value=_SHRINKAGE)
@@ -186,6 +186,6 @@ def forgetful(words: Tensor, probability: float) -> Tensor:
 def _check_shape(vectors: Tensor, words: int, word_size: int) -> None:
     if vectors.shape != (words, word_size):
         raise SettingsError(
-            f"word vectors of shape {tuple(vectors.shape)}; legal is ({words}, {word_size}), words times "
+            f"word vectors of shape {tuple(vectors.shape)}; expected ({words}, {word_size}), words times "
             f"word_size; vectors of another size need word_size = {vectors.shape[-1]}"
         )

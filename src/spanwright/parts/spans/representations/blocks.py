@@ -56,18 +56,18 @@ def checked_depth(depth: int | Literal["all"], backbone: nn.Module) -> int:
         reason = _REASONS.get(config.model_type, "its blocks are not known here")
         raise SettingsError(
             f"a span Transformer cannot be made from an encoder of kind {config.model_type!r}: {reason}; "
-            f"legal are {', '.join(LEGAL)}, or representation.depth=0"
+            f"expected {', '.join(LEGAL)}, or representation.depth=0"
         )
     if depth != 0 and getattr(config, "quantization_config", None) is not None:
         raise SettingsError(
             "a span Transformer cannot be made from an encoder with quantised weights: copies of its blocks "
-            "could not learn; legal are encoder.quantised=false, or representation.depth=0"
+            "could not learn; expected encoder.quantised=false, or representation.depth=0"
         )
     blocks = int(config.num_hidden_layers)
     if depth != "all" and depth > blocks:
         raise SettingsError(
             f"representation.depth is {depth}, but the encoder has {blocks} blocks; "
-            f"legal are 0 to {blocks} and 'all'"
+            f"expected 0 to {blocks} and 'all'"
         )
     return blocks if depth == "all" else depth
 

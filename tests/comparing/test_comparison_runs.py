@@ -257,6 +257,18 @@ def without_seconds(results: Path) -> str:
     return re.sub(r'"(seconds|words_per_second)": [\d.e-]+', "", results.read_text())
 
 
+def test_lines_from_before_a_setting_was_there_are_kept(
+    corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
+) -> None:
+    older = [json.loads(line) for line in (compared / "runs.jsonl").read_text().splitlines()]
+    for line in older:
+        del line["settings"]["optimiser"]["epsilon"]
+    (tmp_path / "runs.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in older))
+    watched = Watched()
+    compare(plan(corpus, tiny_encoder), out=tmp_path, watcher=watched)
+    assert (watched.trained, watched.reused) == ([], list(RUNS))
+
+
 def test_lines_of_runs_that_a_plan_no_longer_has_stay(
     corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
 ) -> None:

@@ -184,7 +184,8 @@ def summarise_runs(plan: Plan, outcomes: Sequence[RunOutcome], numbers: Numbers 
         )
         corpora.append(CorpusResult(corpus, plan.base, tuple(recipes)))
     claims = judge_claims(plan, outcomes, numbers or {})
-    return Results(plan.base, plan.seeds, plan.heat_map_split, tuple(corpora), commit(), machine(), claims)
+    seeds = len({outcome.seed for outcome in outcomes})
+    return Results(plan.base, seeds, plan.heat_map_split, tuple(corpora), commit(), machine(), claims)
 
 
 def judge_claims(plan: Plan, outcomes: Sequence[RunOutcome], numbers: Numbers) -> tuple[ClaimResult, ...]:

@@ -23,7 +23,7 @@ from spanwright.formats.files import read, write
 from spanwright.formats.format import ReadingLog
 from spanwright.identity import changed_names, find_differences
 from spanwright.predicting.tagger import load
-from spanwright.settings import Settings, load_settings
+from spanwright.settings import Settings, check, load_settings
 from spanwright.text import Document
 from spanwright.training.corpora import of_corpora
 from spanwright.training.corpora_file import read_splits
@@ -256,7 +256,9 @@ def _refuse_changed(runs: Sequence[Run]) -> None:
 
 def difference_to(run: Run, settings: Mapping[str, Any], corpora: Mapping[str, str]) -> list[str]:
     """What distinguishes a run from one with these settings and digests of documents."""
-    changed = find_differences(settings, run.settings.model_dump(mode="json"))
+    # Read once more, so that settings which came later have their defaults.
+    before = check(dict(settings), f"the settings of {run}").model_dump(mode="json")
+    changed = find_differences(before, run.settings.model_dump(mode="json"))
     return [
         *sorted(f"{'.'.join(each.place)} was {each.old!r} and is {each.new!r}" for each in changed),
         *(f"the {split} documents have changed" for split in changed_names(corpora, run.corpus.digests)),

@@ -229,7 +229,7 @@ def test_a_stray_tag_of_conll04_is_remarked_on_and_kept() -> None:
             2,
             "item 1: an escape stands for the lone",
         ),
-        (f"[{json.dumps(ITEM)}] x", 1, "'x' was found behind the list"),
+        (f"[{json.dumps(ITEM)}] x", 1, "'x' was found after the list"),
     ],
 )
 def test_a_broken_list_of_conll04_is_read_up_to_the_fault(content: str, line: int, reason: str) -> None:

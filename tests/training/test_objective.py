@@ -31,7 +31,7 @@ def test_a_linear_weight_can_jump() -> None:
 
 
 def test_a_linear_weight_that_ends_before_it_begins_is_refused() -> None:
-    with pytest.raises(ValidationError, match=r"begin 0.6 lies behind finish 0.4; expected begin <= finish"):
+    with pytest.raises(ValidationError, match=r"begin 0.6 lies after finish 0.4; expected begin <= finish"):
         LinearSchedule(kind="linear", start=0.0, end=1.0, begin=0.6, finish=0.4)
 
 

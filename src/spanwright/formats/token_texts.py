@@ -59,7 +59,7 @@ def stray_tag(tag: str, scheme: str) -> str:
 
 def untyped_tag(tag: str) -> str:
     """The remark on a mention without a type."""
-    return f"the tag {tag!r} has no type; expected one behind a hyphen, as in B-Disease; the mention is kept"
+    return f"the tag {tag!r} has no type; expected one after a hyphen, as in B-Disease; the mention is kept"
 
 
 def repeated_entity(words: Sequence[str], type_: str, first: int, again: int) -> str:

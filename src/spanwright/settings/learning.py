@@ -28,7 +28,7 @@ class LinearSchedule(Strict):
     @model_validator(mode="after")
     def _check_order(self) -> Self:
         if self.begin > self.finish:
-            raise ValueError(f"begin {self.begin} lies behind finish {self.finish}; expected begin <= finish")
+            raise ValueError(f"begin {self.begin} lies after finish {self.finish}; expected begin <= finish")
         return self
 
     def at(self, progress: float) -> float:

@@ -99,7 +99,7 @@ def _items(text: str, path: Path, log: ReadingLog) -> Iterator[tuple[int, int, A
     if not text.startswith("]", position):
         _reject_rest(text, position, f"{text[position : position + 20]!r} was found", path, log)
     elif rest < len(text):
-        _reject_rest(text, rest, f"{text[rest : rest + 20]!r} was found behind the list", path, log)
+        _reject_rest(text, rest, f"{text[rest : rest + 20]!r} was found after the list", path, log)
 
 
 def _reject_rest(text: str, position: int, found: str, path: Path, log: ReadingLog) -> None:

@@ -106,7 +106,7 @@ def _fault(text_lines: list[_TextLine]) -> tuple[int, str] | None:
             return line.number, line.text.reason
     found = " ".join(f"{line.id}|{line.section}|" for line in text_lines)
     if [line.section for line in text_lines] not in (["t"], ["t", "a"]):
-        return text_lines[0].number, f"a block of {found}; expected one ID|t| and behind it one ID|a| line"
+        return text_lines[0].number, f"a block of {found}; expected one ID|t| and after it one ID|a| line"
     if len({line.id for line in text_lines}) > 1:
         return text_lines[1].number, f"a block of {found}; expected one id in a block"
     return None

@@ -148,7 +148,7 @@ def _lost(
     for group in groups:
         if group.name not in sizes:
             raise JobError(
-                f"{group.inputs[0].path}: the task that was to read it was lost, and the files behind it; "
+                f"{group.inputs[0].path}: the task that was to read it was lost, and the files after it; "
                 f"what is finished is kept: run the same command again"
             )
         for number, documents in enumerate(sizes[group.name]):

@@ -138,7 +138,7 @@ def _taken_apart(line: bytes, size: int, where: str) -> tuple[bytes, bytes]:
     extra = word.split()[1:]
     found = len(numbers) + (len(extra) if all(map(_is_number, extra)) else 0)
     if found != size:
-        raise InputError(f"{where}: {found} numbers behind the word {_shown(word)}; expected {size}")
+        raise InputError(f"{where}: {found} numbers after the word {_shown(word)}; expected {size}")
     return word, b" ".join(numbers)
 
 

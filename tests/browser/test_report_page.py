@@ -47,7 +47,7 @@ def page(browser: Any, file: Path) -> Iterator[Any]:
 
 
 def test_every_chart_has_something_drawn_inside_the_page(page: Any) -> None:
-    assert page.locator("svg.chart").count() == 3 + 8 + 2 + 4 + 2
+    assert page.locator("svg.chart").count() == 3 + 9 + 2 + 4 + 2
     assert undrawn(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") == 1280
 

@@ -61,8 +61,7 @@ def compare(
     A plan is a TOML file, or its values (see docs/compare.md).
     Called again with the same plan, it reuses finished runs and goes on with an interrupted one. A folder
     whose run has other settings or documents is refused. Runs whose outcome stands in `runs.jsonl` need no
-    folder. With `only_finished` nothing is trained, and the
-    results are those of the runs that are finished.
+    folder. With `only_finished` nothing is trained, and the results are those of the runs that are finished.
     """
     if isinstance(plan, str | Path):
         plan = load_plan(plan)

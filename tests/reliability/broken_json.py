@@ -210,7 +210,7 @@ CONLL04 = {
     "truncated file": Mutation(
         '"orig_id": 3}\n]\n', "", 4, "not JSON", documents=1, gone_entities=1, touched="3"
     ),
-    "text behind the list": Mutation(
-        "\n]\n", "\n]\n{}\n", 6, "behind the list", documents=1, gone_documents=-1
+    "text after the list": Mutation(
+        "\n]\n", "\n]\n{}\n", 6, "after the list", documents=1, gone_documents=-1
     ),
 }

@@ -7,9 +7,9 @@
   as the same article, the same text or nearly the same text. `training-ids.json` lists what is left.
 - One article of ten, of those a corpus has for training, becomes its dev split.
 - Of NLM-Chem only the test file can be had: of its 50 articles, 15 are kept for the test.
-- Whole articles of Linnaeus are cut into passages, and of passages and captions without an entity only every third
-  is trained on. They would be two thirds of all words, and teach little that the others do not. Dev and test
-  splits have all of theirs.
+- Whole articles of Linnaeus are cut into passages, and of passages and captions without an entity only every
+  third is trained on. They would be two thirds of all words, and teach little that the others do not. Dev and
+  test splits have all of theirs.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def main() -> None:
             write(chosen, arguments.out / f"{name}-{split}.jsonl")
         words = sum(len(document.text.split()) for document in train)
         print(
-            f"{name}: {len(train):,} training texts of {words:,} words; {len(dev):,} dev; {len(test):,} test; "
-            f"{len(leaked):,} left out that stand in a test split"
+            f"{name}: {len(train):,} training texts of {words:,} words; {len(dev):,} dev; "
+            f"{len(test):,} test; {len(leaked):,} left out that stand in a test split"
         )
     (arguments.out / "training-ids.json").write_text(json.dumps(ids, indent=1) + "\n", encoding="utf-8")
 

@@ -4,7 +4,8 @@
 
 First the bare tagger and the service, with clients that ask again as soon as they are answered, take turns on
 the same documents: the ratio is that of the medians of words per second. Clients run on the same machine and
-take their part of it. Then mixed requests come at random times, at a share of the rate that was answered.
+take their part of it. Then texts of a megabyte are asked for beside small ones, until their clients leave.
+Then mixed requests come at random times, at a share of the rate that was answered.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ _MEGABYTE = 2**20 - 100
 _PATIENCE = {"leaves": 0.02, "huge": 5.0}
 """Seconds after which clients of these kinds leave."""
 _MEMORY = re.compile(rb"^process_resident_memory_bytes(?:\{[^}]*\})? (\S+)", re.MULTILINE)
+_INSIDE = re.compile(rb"^spanwright_queue_requests(?:\{[^}]*\})? (\S+)", re.MULTILINE)
+_LOOK_SECONDS = 0.05
 
 
 def main() -> None:
@@ -62,6 +65,7 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=16, help="clients that ask at the same time")
     parser.add_argument("--turns", type=int, default=5, help="turns of tagger and service")
     parser.add_argument("--seconds", type=float, default=20, help="length of a turn")
+    parser.add_argument("--long", type=float, default=30, help="seconds until clients with a megabyte leave")
     parser.add_argument("--minutes", type=float, default=10, help="length of the run of mixed requests")
     parser.add_argument("--share", type=float, default=0.7, help="its rate, as a share of what is possible")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
@@ -78,10 +82,15 @@ def main() -> None:
     options = [f"--threads={threads}", f"--workers={arguments.workers}", *arguments.option]
     with service(arguments.model, options) as port:
         speed = turns(tagger, documents, port, arguments)
+        long = {
+            kind: asyncio.run(beside_a_long_text(port, documents, kind, arguments.long))
+            for kind in ("dense", "huge")
+        }
         documents_per_request = sum(weight * size for weight, size in _KINDS.values()) / 100
         rate = arguments.share * speed["service_requests_per_second"] / documents_per_request
         mixed = asyncio.run(mixed_run(port, documents, rate, 60 * arguments.minutes))
-    result = {**started, "documents": len(documents), "clients": arguments.clients, **speed, "mixed": mixed}
+    result = {**started, "documents": len(documents), "clients": arguments.clients, **speed}
+    result |= {"beside_a_long_text": long, "mixed": mixed}
     print(json.dumps(result, indent=2))
     if arguments.json:
         arguments.json.write_text(json.dumps(result, indent=2) + "\n")
@@ -197,6 +206,46 @@ async def closed_loop(port: int, bodies: Sequence[bytes], clients: int, seconds:
     return answered
 
 
+async def beside_a_long_text(
+    port: int, documents: Sequence[Document], kind: str, seconds: float
+) -> dict[str, Any]:
+    """How small requests fare beside a text of a megabyte, and the service after its client has left."""
+    small = [body({"text": document.text[:300]}) for document in documents]
+    before = await figure(port, _MEMORY)
+    client, other, took, most = Client(port), Client(port), list[float](), before
+    long = asyncio.create_task(client.ask(body(request(kind, documents, random.Random(1)))))
+    deadline = time.perf_counter() + seconds
+    while len(took) < 2 or (time.perf_counter() < deadline and not long.done()):
+        started = time.perf_counter()
+        await other.ask(small[len(took) % len(small)])
+        took.append(time.perf_counter() - started)
+        most = max(most, await figure(port, _MEMORY))
+        await asyncio.sleep(_LOOK_SECONDS)
+    answer = long.result()[0] if long.done() else None
+    client.close()
+    other.close()
+    left = time.perf_counter()
+    while await figure(port, _INSIDE):
+        await asyncio.sleep(_LOOK_SECONDS)
+    given_up = time.perf_counter() - left
+    await asyncio.gather(long, return_exceptions=True)
+    return {
+        "answer": answer,
+        "small_requests": len(took),
+        "small_seconds": quantiles(took),
+        "given_up_seconds": round(given_up, 3),
+        "grown_megabytes": round((most - before) / 2**20, 1),
+    }
+
+
+async def figure(port: int, pattern: re.Pattern[bytes]) -> float:
+    """A figure of the service, summed over its workers, which count the weights that they share each."""
+    client = Client(port)
+    _, figures = await client.ask(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    client.close()
+    return sum(map(float, pattern.findall(figures)))
+
+
 @dataclass
 class Mixture:
     """What happened in a run of mixed requests."""
@@ -214,8 +263,9 @@ async def mixed_run(port: int, documents: Sequence[Document], rate: float, secon
     tasks: set[asyncio.Task[None]] = set()
     deadline = time.perf_counter() + seconds
     while time.perf_counter() < deadline:
-        kind, request = drawn(documents, generator)
-        task = asyncio.create_task(one(port, kind, body(request), mixture))
+        kind = generator.choices(list(_KINDS), [weight for weight, _ in _KINDS.values()])[0]
+        asked = body(request(kind, documents, generator))
+        task = asyncio.create_task(one(port, kind, asked, mixture))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
         await asyncio.sleep(generator.expovariate(rate))
@@ -231,22 +281,21 @@ async def mixed_run(port: int, documents: Sequence[Document], rate: float, secon
     }
 
 
-def drawn(documents: Sequence[Document], generator: random.Random) -> tuple[str, dict[str, Any]]:
-    """A kind of request and one of it: mostly single texts, besides all that a service meets."""
-    kind = generator.choices(list(_KINDS), [weight for weight, _ in _KINDS.values()])[0]
+def request(kind: str, documents: Sequence[Document], generator: random.Random) -> dict[str, Any]:
+    """A request of a kind, of documents drawn by chance."""
     texts = [document.text for document in generator.choices(documents, k=_KINDS[kind][1])]
     match kind:
         case "several":
-            return kind, {"texts": texts, "minimum_confidence": 0.5}
+            return {"texts": texts, "minimum_confidence": 0.5}
         case "columns":
-            return kind, {"text": texts[0], "format": "conll"}
+            return {"text": texts[0], "format": "conll"}
         case "wrong":
-            return kind, {"txt": "no such field"}
+            return {"txt": "no such field"}
         case "dense":
-            return kind, {"text": "a " * (_MEGABYTE // 2)}
+            return {"text": "a " * (_MEGABYTE // 2)}
         case "huge":
-            return kind, {"text": _repeated(documents)}
-    return kind, {"text": " ".join(texts)}
+            return {"text": _repeated(documents)}
+    return {"text": " ".join(texts)}
 
 
 def _repeated(documents: Sequence[Document]) -> str:
@@ -278,10 +327,8 @@ async def watch(port: int, mixture: Mixture) -> None:
         client, started = Client(port), time.perf_counter()
         await client.ask(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         mixture.health.append(time.perf_counter() - started)
-        _, figures = await client.ask(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        # The sum of all workers, which count the weights that they share each.
-        mixture.megabytes.append(round(sum(map(float, _MEMORY.findall(figures))) / 2**20, 1))
         client.close()
+        mixture.megabytes.append(round(await figure(port, _MEMORY) / 2**20, 1))
         await asyncio.sleep(0.5)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from cli.running import run
 from spanwright import artifact
 from spanwright.cli.serve import TOKEN_VARIABLE, read_token
 from spanwright.errors import InputError
+from spanwright.service import starting
 from spanwright.service.metrics import Metrics
-from spanwright.service.models import load_models, named_paths
+from spanwright.service.models import ServedModel, load_models, named_paths
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +51,24 @@ def test_the_first_model_is_the_first_that_was_named(model: Path) -> None:
     assert [each.name for each in loaded] == ["b", "a"]
     for each in loaded:
         each.batcher.stop()
+
+
+def test_the_thread_that_loads_models_ends_before_the_first_request(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its threads of OpenMP would stay with it, and all others would wait for work asleep: twice as slow."""
+    loaders: list[threading.Thread] = []
+
+    def load(*given: object, **options: object) -> list[ServedModel]:
+        loaders.append(threading.current_thread())
+        return []
+
+    monkeypatch.setattr(starting, "load_models", load)
+    monkeypatch.setattr(starting.running, "run", lambda *given: None)
+    outcome = run("serve", model, "--port", 0)
+    assert outcome.code == 0, outcome.error
+    [loader] = loaders
+    assert loader is not threading.main_thread() and not loader.is_alive()
 
 
 def test_a_token_comes_from_a_file_or_the_environment(

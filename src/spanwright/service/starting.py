@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from spanwright.service import running
 from spanwright.service.answers import Service
 from spanwright.service.limits import ServiceLimits
 from spanwright.service.metrics import Metrics
-from spanwright.service.models import load_models
+from spanwright.service.models import ServedModel, load_models
 from spanwright.service.worker_figures import WorkerFigures
 from spanwright.service.workers import supervise
 
@@ -69,18 +70,10 @@ def _serve(
     metrics: Metrics,
     figures: WorkerFigures | None = None,
 ) -> NoReturn:
-    import torch
-
-    if threads := _threads(options):
-        torch.set_num_threads(threads)
-    models = load_models(
-        options.models,
-        metrics,
-        requests=options.queue,
-        batch_words=options.batch_words,
-        runtime=options.runtime,
-        map_weights=options.workers > 1,
-    )
+    # Threads of OpenMP wait for work actively only while there are no more of them than cores. Each thread
+    # that computes has its own, and keeps them: so this one must not compute, and the one that loads ends.
+    with ThreadPoolExecutor(1) as loading:
+        models = loading.submit(_load, options, metrics).result()
     service = Service(
         models,
         metrics,
@@ -93,6 +86,22 @@ def _serve(
         figures=figures,
     )
     running.run(service, listening, on_ready)
+
+
+def _load(options: ServeOptions, metrics: Metrics) -> list[ServedModel]:
+    """The models, each with the thread that tags with it."""
+    import torch
+
+    if threads := _threads(options):
+        torch.set_num_threads(threads)
+    return load_models(
+        options.models,
+        metrics,
+        requests=options.queue,
+        batch_words=options.batch_words,
+        runtime=options.runtime,
+        map_weights=options.workers > 1,
+    )
 
 
 def _threads(options: ServeOptions) -> int | None:

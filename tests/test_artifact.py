@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import safetensors.torch
+import torch
 from tokenizers import Tokenizer
 from torch import nn
 
@@ -18,7 +19,7 @@ import tiny
 from spanwright import artifact
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.writer import Vocabulary
-from spanwright.errors import DivergenceError, ModelError, SpanwrightError
+from spanwright.errors import DivergenceError, InputError, ModelError, SpanwrightError
 from spanwright.labels import LabelSpace
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import from_config, load_pretrained
@@ -295,3 +296,28 @@ def test_an_old_folder_is_put_back_only_where_there_is_none(tmp_path: Path) -> N
     (tmp_path / "model").rmdir()
     artifact.restore_folder(tmp_path / "model")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_weights_in_16_bits_take_half_the_room_and_are_used_in_32(
+    model: artifact.TrainedModel, tmp_path: Path
+) -> None:
+    for bits in (16, 32):
+        artifact.save(model, tmp_path / str(bits), bits=bits)
+    small, large = (tmp_path / str(bits) / "model.safetensors" for bits in (16, 32))
+    assert small.stat().st_size < 0.6 * large.stat().st_size
+    loaded, before = artifact.load(tmp_path / "16").network.state_dict(), model.network.state_dict()
+    for name, weight in before.items():
+        assert loaded[name].dtype == weight.dtype
+        assert (loaded[name] - weight).abs().max() <= weight.abs().max() / 1024
+    # What is rounded once stays as it is.
+    artifact.save(artifact.load(tmp_path / "16"), tmp_path / "again", bits=16)
+    assert (tmp_path / "again" / "model.safetensors").read_bytes() == small.read_bytes()
+
+
+def test_weights_that_16_bits_cannot_hold_are_refused(tmp_path: Path) -> None:
+    large = tiny.model()
+    with torch.no_grad():
+        large.network.encoder.backbone.get_input_embeddings().weight[0, 0] = 70_000
+    with pytest.raises(InputError, match="too large for 16 bits; expected at most 65504"):
+        artifact.save(large, tmp_path / "model", bits=16)
+    assert list(tmp_path.iterdir()) == []

@@ -98,10 +98,12 @@ RULES = {
         "numpy torch",
         later_packages=True,
     ),
-    "integrations": rule("text errors predicting artifact hub", later_packages=True),
-    "model_files": rule("batches errors", "torch safetensors tokenizers"),
-    "hub.py": rule("errors artifact predicting", later_packages=True),
-    "service": rule("text errors formats predicting __version__", "pydantic", later_packages=True),
+    "integrations": rule("text errors predicting artifact model_files hub", later_packages=True),
+    "model_files": rule("batches errors outside", "torch safetensors tokenizers"),
+    "hub.py": rule("errors artifact model_files predicting", later_packages=True),
+    "service": rule(
+        "text errors formats model_files predicting __version__", "pydantic", later_packages=True
+    ),
     "labels.py": rule("text descriptions errors"),
     "toml_files.py": rule("errors", "pydantic"),
     "toml_text.py": rule("", "tomli_w"),

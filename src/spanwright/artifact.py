@@ -3,7 +3,8 @@
     spanwright.json      format version, resolved settings, encoder configuration, calibration, scores, and
                          the digests of all files but the model card; written last
     labels.json          the label space
-    model.safetensors    all weights; adapters are part of the encoder's, and no weight is quantised
+    model.safetensors    all weights, in 32 bits or, to be small, in 16; adapters are part of the encoder's,
+                         and no weight is quantised
     tokenizer.json       the sub-word tokenizer
     vocabulary.json      the words of a writer, in models that keep one
     README.md            the model card
@@ -20,7 +21,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +43,7 @@ from spanwright.model_files import json_files
 from spanwright.model_files.digests import (
     DESCRIPTION,
     LABELS,
+    REQUIRED,
     TOKENIZER,
     VOCABULARY,
     WEIGHTS,
@@ -49,6 +51,7 @@ from spanwright.model_files.digests import (
     write_description,
 )
 from spanwright.model_files.fitting import fitted
+from spanwright.model_files.folders import model_folder
 from spanwright.model_files.tokenizer_files import largest_file, pieces_from
 from spanwright.model_files.weights import StoredWeights
 from spanwright.parts.build import build, resolved_width_limit, with_types
@@ -66,8 +69,7 @@ FORMAT_VERSION = 3
 READABLE = (1, 2, FORMAT_VERSION)
 WITH_DIGESTS = 3
 """The first version whose files have digests."""
-FILES = (DESCRIPTION, LABELS, WEIGHTS, TOKENIZER)
-VOCABULARY_FILE = VOCABULARY
+FILES = REQUIRED
 _CONFIDENCE_DIGITS = 6
 _LONGEST_REASON = 800
 _MOST_LETTERS = 1_000_000
@@ -186,14 +188,19 @@ class TrainedModel:
         return replace(self, network=bare, settings=settings, vocabulary=vocabulary)
 
 
-def save(model: TrainedModel, folder: Path) -> None:
-    """Write a model directory; an older one of that name is replaced when the new one is complete."""
+def save(model: TrainedModel, folder: Path, *, bits: Literal[16, 32] = 32) -> None:
+    """Write a model directory; an older one of that name is replaced when the new one is complete.
+
+    Weights in 16 bits take half the room, and are rounded to 11 binary digits.
+    """
     weights = _contiguous(model.network)
     if name := not_finite(weights):
         raise DivergenceError(
             f"{folder}: the model is not written, as its weights {name!r} are not finite: its training "
             f"diverged; train it again with lower optimiser.learning_rates"
         )
+    if bits == 16:
+        weights = {name: _halved(name, weight, folder) for name, weight in weights.items()}
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
@@ -204,6 +211,17 @@ def save(model: TrainedModel, folder: Path) -> None:
         shutil.rmtree(partial, ignore_errors=True)
         restore_folder(folder)
         raise SpanwrightError(f"{folder}: the model could not be written: {error}") from error
+
+
+def _halved(name: str, weight: Tensor, folder: Path) -> Tensor:
+    """A tensor in 16 bits, if it is of floats."""
+    half = weight.half() if weight.is_floating_point() else weight
+    if not_finite({name: half}):
+        raise InputError(
+            f"{folder}: the model is not written, as some of its weights {name!r} are too large for 16 bits; "
+            f"expected at most 65504: keep 32 bits"
+        )
+    return half
 
 
 def _write_files(model: TrainedModel, weights: dict[str, Tensor], folder: Path) -> None:
@@ -231,17 +249,19 @@ def _write_files(model: TrainedModel, weights: dict[str, Tensor], folder: Path) 
     sync(folder)
 
 
-def seal(folder: Path) -> None:
-    """Write the digests of a model directory anew, after files were added; older formats have none."""
+def seal(folder: Path, **values: str) -> None:
+    """Write the digests of a model directory anew, after files were added; older formats have none.
+
+    `values` are written down as well.
+    """
     description = _described(folder)
     if description["format_version"] >= WITH_DIGESTS:
-        write_description(folder, description)
+        write_description(folder, {**description, **values})
 
 
-def load(folder: str | Path) -> TrainedModel:
-    """Load a model directory."""
-    folder = Path(folder)
-    check_files(folder)
+def load(model: str | Path) -> TrainedModel:
+    """Load a model directory, given by its path or by the name of an installed model."""
+    folder = model_folder(model)
     description = _described(folder)
     try:
         return _loaded(description, digests_of(folder, description))
@@ -377,19 +397,6 @@ def _from_version_1(settings: dict[str, Any], weights: StoredWeights) -> StoredW
     return weights.renamed(
         {name: name if name.startswith("encoder.") else f"spans.{name}" for name in weights.tensors}
     )
-
-
-def check_files(folder: Path) -> None:
-    """Refuse a folder that is not a model directory."""
-    if not folder.is_dir():
-        raise ModelError(f"{folder}: no such model directory")
-    for name in FILES:
-        file = folder / name
-        if not file.is_file() or file.is_symlink():
-            raise ModelError(
-                f"{folder}: not a model directory: {name} is missing or not a plain file; a model directory "
-                f"holds {', '.join(FILES)} and is made by `spanwright train` as RUN/model"
-            )
 
 
 def replace_folder(new: Path, old: Path) -> None:

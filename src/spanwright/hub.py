@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from spanwright.artifact import FILES, VOCABULARY_FILE, check_files
 from spanwright.errors import InputError, ModelError, SpanwrightError
+from spanwright.model_files.digests import REQUIRED, VOCABULARY
+from spanwright.model_files.folders import model_folder
 from spanwright.predicting.tagger import Tagger, load
 
-MODEL_FILES = (*FILES, VOCABULARY_FILE, "README.md")
+MODEL_FILES = (*REQUIRED, VOCABULARY, "README.md")
 """All files that a model directory can have."""
 _NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 """The Hub is stricter, and says so."""
@@ -34,7 +35,7 @@ def push(folder: str | Path, repository: str, *, private: bool = False, token: s
     """
     from huggingface_hub import CommitOperationAdd, HfApi
 
-    files = model_files(Path(folder))
+    files = model_files(folder)
     _check_name(repository)
     with _clear_errors(repository):
         api = HfApi(token=token, library_name="spanwright")
@@ -65,9 +66,9 @@ def from_hub(repository: str, revision: str | None = None) -> Tagger:
             raise ModelError(str(error).replace(folder, repository)) from error
 
 
-def model_files(folder: Path) -> list[Path]:
+def model_files(model: str | Path) -> list[Path]:
     """The files of a model directory that belong to the model, without others that lie there."""
-    check_files(folder)
+    folder = model_folder(model)
     files = [folder / name for name in MODEL_FILES if os.path.lexists(folder / name)]
     for file in files:
         if file.is_symlink() or not file.is_file():

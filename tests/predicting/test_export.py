@@ -27,13 +27,22 @@ from spanwright.errors import InputError, ModelError, SpanwrightError
 from spanwright.formats.files import write
 from spanwright.labels import LabelSpace
 from spanwright.model_files.digests import Digests
+from spanwright.model_files.folders import usual_runtime
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import load_pretrained
+from spanwright.predicting.jobs.running import Job
+from spanwright.predicting.jobs.shards import Reading
 from spanwright.predicting.onnx.export import export, products_in_floats
 from spanwright.predicting.onnx.files import Graph, Runtime, weights_digest
 from spanwright.predicting.onnx.graphs import BLOCKS, ENCODER, GraphBackbone, GraphBlocks, span_transformer
-from spanwright.predicting.onnx.runtimes import random_batches, random_documents, score_difference
+from spanwright.predicting.onnx.runtimes import (
+    compare_runtimes,
+    random_batches,
+    random_documents,
+    score_difference,
+)
 from spanwright.predicting.tagger import Tagger, load
+from spanwright.predicting.tagging_options import TaggingOptions
 from spanwright.settings import load_settings
 from spanwright.text import Document
 
@@ -350,3 +359,25 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
         file.truncate(2**40)
     with pytest.raises(ModelError, match="expected are at most"):
         Graph("encoder.onnx", Digests(tmp_path, None), weights="")
+
+
+def test_a_small_export_has_weights_in_16_bits_and_8_bit_graphs_that_run_it(
+    make: Make, tmp_path: Path
+) -> None:
+    folder, out = tmp_path / "model", tmp_path / "small"
+    artifact.save(make("plain"), folder)
+    (folder / "notes.json").write_text("{}")
+    export(folder, out, small=True)
+    assert [file.name for file in out.glob("*.onnx")] == ["encoder-int8.onnx"]
+    assert (out / "notes.json").exists()
+    sizes = [(each / "model.safetensors").stat().st_size for each in (out, folder)]
+    assert sizes[0] < 0.6 * sizes[1]
+    assert isinstance(load(out).model.network.encoder.backbone, GraphBackbone)
+    assert not isinstance(load(out, "torch").model.network.encoder.backbone, GraphBackbone)
+    assert not isinstance(load(folder).model.network.encoder.backbone, GraphBackbone)
+    assert [each.runtime for each in compare_runtimes(out, shapes=2)] == ["torch", "onnx-int8"]
+    # A job writes down what runs it, and a copy without graphs still works.
+    job = Job(inputs=(), reading=Reading(), tagging=TaggingOptions(model=str(out)))
+    assert job.identity()["tagging"]["runtime"] == "onnx-int8"
+    (out / "encoder-int8.onnx").unlink()
+    assert usual_runtime(out) == "torch" and load(out).tag("The xase cell.").text

@@ -10,19 +10,26 @@ from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
 from spanwright.cli.tables.tagging import runtime_figures_table
+from spanwright.cli.tagging import ModelFolder
 
 if TYPE_CHECKING:
     pass
 
 
 def export_command(
-    model: Annotated[Path, typer.Argument(help="A model directory, such as RUN/model.")],
+    model: ModelFolder,
     out: Annotated[
         Path, typer.Option(help="Folder of the exported model; a model directory of that name is replaced.")
     ],
     check: Annotated[
         Path | None, typer.Option(help="Gold file: compare F1 and speed of all runtimes on its documents.")
     ] = None,
+    small: Annotated[
+        bool,
+        typer.Option(
+            "--small", help="Weights in 16 bits and graphs in 8 alone, which run it unless told otherwise."
+        ),
+    ] = False,
     format: Annotated[str | None, typer.Option(help=f"Format of the gold file: {FORMAT_HELP}.")] = None,
 ) -> None:
     """Copy a model and add its costly parts as ONNX files; then compare all ways to run it.
@@ -38,7 +45,7 @@ def export_command(
 
     console = Console(stderr=True)
     with console.status("exporting"):
-        export(model, out)
+        export(model, out, small=small)
     with console.status("comparing runtimes"):
         figures = compare_runtimes(out, gold)
     Console().print(runtime_figures_table(figures, "documents" if gold is not None else "random texts"))

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
 from spanwright.cli.tables.inspections import span_figures_table
+from spanwright.cli.tagging import ModelFolder
 from spanwright.errors import InputError
 from spanwright.formats.io.whole_files import write_whole
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def spans_command(
-    model: Annotated[Path, typer.Argument(help="A model directory, such as RUN/model.")],
+    model: ModelFolder,
     corpus: Annotated[list[Path], typer.Argument(help="Files or folders with gold entities.")],
     out: Annotated[Path, typer.Option(help="Folder for the pictures and figures.json.")],
     spans: Annotated[

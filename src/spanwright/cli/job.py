@@ -78,7 +78,7 @@ def job_command(
     minimum_confidence: MinimumConfidence = 0.0,
     tuned_thresholds: TunedThresholds = False,
     lossy: Lossy = False,
-    runtime: RuntimeName = "torch",
+    runtime: RuntimeName = None,
 ) -> None:
     """Tag any number of files with several processes. The same command goes on where a job stopped.
 

@@ -26,6 +26,7 @@ from spanwright.cli.inspect_corpora import corpora_command
 from spanwright.cli.inspect_generate import generate_command
 from spanwright.cli.inspect_spans import spans_command
 from spanwright.cli.job import job_command
+from spanwright.cli.models import models_command
 from spanwright.cli.push import push_command
 from spanwright.cli.quickstart import quickstart_command
 from spanwright.cli.recipes import recipes_command
@@ -57,6 +58,7 @@ app.command("report")(report_command)
 app.command("robustness")(robustness_command)
 app.command("push")(push_command)
 app.command("recipes")(recipes_command)
+app.command("models")(models_command)
 app.command("encoder")(encoder_command)
 
 corpus_app = typer.Typer(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from spanwright.cli.tagging import ModelFolder
+
 
 def push_command(
-    model: Annotated[Path, typer.Argument(help="A model directory, such as RUN/model.")],
+    model: ModelFolder,
     repository: Annotated[
         str, typer.Argument(metavar="USER/NAME", help="Where it goes; made if there is no such repository.")
     ],

@@ -18,6 +18,7 @@ import spanwright
 from spanwright.cli.reading import read_and_report
 from spanwright.errors import InputError
 from spanwright.formats.files import Corpus
+from spanwright.model_files.folders import located
 from spanwright.reporting import Origin, Picture, Source, System, gather, read_picture, write_page
 from spanwright.text import Document
 
@@ -29,8 +30,8 @@ _Systems = Annotated[
     list[Path],
     typer.Argument(
         metavar="RUN_OR_PREDICTIONS...",
-        help="Run folders of `spanwright train`, whose models tag the gold texts, and files of predicted "
-        "entities in any format; several are compared.",
+        help="Run folders of `spanwright train` and names of installed models, whose models tag the gold "
+        "texts, and files of predicted entities in any format; several are compared.",
     ),
 ]
 _Train = Annotated[
@@ -65,6 +66,7 @@ def report_command(
     Example: spanwright report runs/plain --gold test.jsonl --picture runs/plain/spans/projections.png
     """
     names = _names(systems, name)
+    systems = [located(path) for path in systems]
     pictures = _pictures(picture or ())
     gold_corpus = read_and_report(gold)
     training = read_and_report(train).documents if train else None

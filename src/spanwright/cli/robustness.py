@@ -12,6 +12,7 @@ from rich.progress import track
 
 from spanwright.cli.reading import FormatOfAll, read_and_report
 from spanwright.cli.tables.scores import perturbation_scores_table
+from spanwright.cli.tagging import ModelFolder
 from spanwright.errors import InputError
 from spanwright.perturbing import NEED_TRAINING, PERTURBATIONS
 from spanwright.perturbing.measuring import measurable, measure
@@ -20,7 +21,7 @@ _WITHOUT_TRAINING = f"left out for want of training files (--train): {', '.join(
 
 
 def robustness_command(
-    model: Annotated[Path, typer.Argument(help="A model directory, such as RUN/model.")],
+    model: ModelFolder,
     gold: Annotated[Path, typer.Argument(help="File or folder with gold entities.")],
     train: Annotated[
         list[Path] | None,

@@ -18,7 +18,10 @@ _LOCAL = ("127.0.0.1", "::1", "localhost")
 
 ModelsArgument = Annotated[
     list[str],
-    typer.Argument(help="Model directories, such as RUN/model or NAME=RUN/model; the first is the default."),
+    typer.Argument(
+        help="Model directories, such as RUN/model or NAME=RUN/model, or names of installed models; "
+        "the first is the default."
+    ),
 ]
 HostOption = Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 for all of this machine.")]
 PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes a free one.")]

@@ -73,7 +73,7 @@ def tag_command(
     minimum_confidence: MinimumConfidence = 0.0,
     tuned_thresholds: TunedThresholds = False,
     lossy: Lossy = False,
-    runtime: RuntimeName = "torch",
+    runtime: RuntimeName = None,
     threads: _Threads = None,
     processes: Annotated[int | None, typer.Option(hidden=True, min=1)] = None,
     engine: Annotated[Literal["local", "ray"] | None, typer.Option(hidden=True)] = None,

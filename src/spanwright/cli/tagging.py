@@ -13,7 +13,9 @@ from spanwright.errors import InputError
 from spanwright.formats.files import FORMATS
 from spanwright.formats.io.file_names import visible
 
-ModelFolder = Annotated[Path, typer.Argument(help="A model directory, such as RUN/model.")]
+ModelFolder = Annotated[
+    Path, typer.Argument(help="A model directory, such as RUN/model, or the name of an installed model.")
+]
 InputFormat = Annotated[str | None, typer.Option(help=f"Format of the inputs: {FORMAT_HELP}.")]
 DescribedTypes = Annotated[
     list[str] | None,
@@ -40,8 +42,11 @@ TunedThresholds = Annotated[
 ]
 Lossy = Annotated[bool, typer.Option("--lossy", help="Leave out what the output format cannot express.")]
 RuntimeName = Annotated[
-    Literal["torch", "onnx", "onnx-int8"],
-    typer.Option(help="What runs the network; the last two need a model of `spanwright export`."),
+    Literal["torch", "onnx", "onnx-int8"] | None,
+    typer.Option(
+        help="What runs the network; the last two need a model of `spanwright export`. Unless given, torch, "
+        "or onnx-int8 for small exports."
+    ),
 ]
 STANDARD_STREAM = "-"
 

@@ -105,10 +105,9 @@ class SpanwrightComponent:
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> SpanwrightComponent:
         """Use the model that `to_disk` has copied, instead of the one of the configuration."""
-        from spanwright.artifact import check_files
+        from spanwright.model_files.folders import model_folder
 
-        check_files(Path(path))
-        self._use(Path(path))
+        self._use(model_folder(path))
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:

@@ -21,7 +21,11 @@ LABELS = "labels.json"
 TOKENIZER = "tokenizer.json"
 VOCABULARY = "vocabulary.json"
 GRAPHS = "*.onnx"
+REQUIRED = (DESCRIPTION, LABELS, WEIGHTS, TOKENIZER)
+"""The files of every model."""
 KEY = "digests"
+RUNTIME = "runtime"
+"""In the description of an export: what runs it unless told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

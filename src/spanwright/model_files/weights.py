@@ -21,7 +21,9 @@ _LARGEST_HEADER = 4 * 1024 * 1024
 _MOST_TENSORS = 20_000
 _PREFIX = 8
 """Bytes before the header, which tell its size."""
-_TYPES = {"F32": torch.float32, "I64": torch.int64, "BOOL": torch.bool}
+_TYPES = {"F32": torch.float32, "F16": torch.float16, "I64": torch.int64, "BOOL": torch.bool}
+_USED_AS = {**_TYPES, "F16": torch.float32}
+"""Weights that are stored in 16 bits are used in 32, which say the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class StoredWeights:
                     f"{self.path}: the weights {name!r} have the shape {_short(stored.shape)}; expected is "
                     f"{_short(tensor.shape)}, {_OTHER}"
                 )
-            if _TYPES.get(stored.type) != tensor.dtype:
+            if _USED_AS.get(stored.type) != tensor.dtype:
                 raise ModelError(f"{self.path}: the weights {name!r} are {stored.type}, not {tensor.dtype}")
         if unknown := next((name for name in self.tensors if name not in expected), None):
             raise ModelError(f"{self.path}: no part of the model has the weights {unknown!r}, {_OTHER}")
@@ -99,6 +101,7 @@ class StoredWeights:
                 if file.readinto(content) != len(content):
                     raise ModelError(f"{self.path}: ends within the weights {name!r}")
                 digest.update(content)
+                found[name] = found[name].to(_USED_AS[stored.type])
         return found, digest.hexdigest()
 
 

@@ -21,6 +21,7 @@ from spanwright.batches.steps import Steps, finished
 from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
+from spanwright.model_files.folders import model_folder, usual_runtime
 from spanwright.parts.batch import to_tensors
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.predicting.found import Found, Reporting
@@ -41,17 +42,21 @@ _BATCH_OVERHEAD = 64
 """Pieces in whose time a batch could be begun and ended, measured with MiniLM on processors."""
 
 
-def load(folder: str | Path, runtime: Runtime = "torch") -> Tagger:
-    """Load a model directory, ready to tag text.
+def load(model: str | Path, runtime: Runtime | None = None) -> Tagger:
+    """Load a model directory, or the installed model of that name, ready to tag text.
 
     The runtimes `onnx` and `onnx-int8` compute the costly parts of the network with onnxruntime, with as many
-    threads as torch has now. They need the files that `spanwright export` makes.
+    threads as torch has now. They need the files that `spanwright export` makes. Unless named, it is `torch`,
+    or `onnx-int8` for small exports.
     """
-    check_runtime(runtime)
-    model = artifact.load(folder)
-    if runtime != "torch":
-        use_graphs(model.network, Path(folder), runtime)
-    return Tagger(model)
+    if runtime is not None:
+        check_runtime(runtime)  # before anything is looked for
+    folder = model_folder(model)
+    chosen = check_runtime(runtime or usual_runtime(folder))
+    loaded = artifact.load(folder)
+    if chosen != "torch":
+        use_graphs(loaded.network, folder, chosen)
+    return Tagger(loaded)
 
 
 class Tagger:

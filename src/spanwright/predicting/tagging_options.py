@@ -18,7 +18,8 @@ class TaggingOptions:
     """Which model tags, what it answers with, and how the answers are written."""
 
     model: str
-    runtime: Runtime = "torch"
+    runtime: Runtime | None = None
+    """What runs the network; as the model has it where None."""
     threads: int | None = 1
     """Of torch in this process, which is one of several unless told; None leaves them as they are."""
     types: Mapping[str, str] = field(default_factory=dict)

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from spanwright.errors import InputError
+from spanwright.model_files.digests import WEIGHTS
+from spanwright.model_files.folders import model_folder
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.service.batching import Batcher
 from spanwright.service.messages import FieldError, ModelAnswer, TagRequest
@@ -84,7 +86,7 @@ class ServedModel:
 
 
 def named_paths(arguments: Sequence[str]) -> dict[str, Path]:
-    """Model folders by name: from `NAME=PATH`, else the folder's name, or that of the run it is in."""
+    """Models by name: from `NAME=PATH`, else the folder's name, or that of the run it is in."""
     pairs = [_named_path(argument) for argument in arguments]
     twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
     if twice:
@@ -135,8 +137,8 @@ def use_mapped_weights(tagger: Tagger, folder: Path) -> None:
     """
     import safetensors.torch
 
-    mapped = safetensors.torch.load_file(folder / "model.safetensors")
-    for name, own in tagger.model.network.state_dict(keep_vars=True).items():
+    mapped = safetensors.torch.load_file(model_folder(folder) / WEIGHTS)
+    for name, own in tagger.model.network.named_parameters():
         stored = mapped.get(name)
         if stored is not None and (stored.shape, stored.dtype) == (own.shape, own.dtype):
             own.data = stored

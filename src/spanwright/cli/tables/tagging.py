@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from spanwright.text import Document
 
 if TYPE_CHECKING:
+    from spanwright.model_files.folders import InstalledModel
     from spanwright.predicting.jobs.running import JobOutcome
     from spanwright.predicting.onnx.runtimes import RuntimeFigures
 
@@ -52,6 +55,24 @@ def job_counts_table(outcome: JobOutcome, seconds: float) -> Table:
     }
     for name, value in rows.items():
         table.add_row(name, value)
+    return table
+
+
+def installed_models_table(models: Sequence[InstalledModel]) -> Table:
+    """A few rows for each model, as its types and folder are too long for columns of their own."""
+    table = Table("", "", title="models", title_justify="left", show_header=False)
+    for model in models:
+        rows = {
+            "about": model.about,
+            "types": ", ".join(model.types),
+            "size": f"{model.size / 1e6:.1f} MB",
+            "licence": model.licence,
+            "where": str(model.folder),
+        }
+        table.add_row("name", Text(model.name, "bold"))
+        for name, value in rows.items():
+            table.add_row(name, Text(value, overflow="fold"))
+        table.add_section()
     return table
 
 

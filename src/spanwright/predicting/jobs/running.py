@@ -22,6 +22,8 @@ from spanwright import __version__
 from spanwright.errors import InputError
 from spanwright.formats.io.whole_files import digest_of_files
 from spanwright.formats.tables.arrow import import_pyarrow
+from spanwright.model_files.digests import GRAPHS
+from spanwright.model_files.folders import model_folder, usual_runtime
 from spanwright.predicting.jobs.folder import JobFolder, open_folder
 from spanwright.predicting.jobs.shard_tagging import DocumentCounts, ShardResult, shard_format
 from spanwright.predicting.jobs.shards import Group, GroupEnd, Input, Reading, plan_groups
@@ -29,8 +31,6 @@ from spanwright.predicting.tagging_options import TaggingOptions
 
 _FORMAT_VERSION = 1
 _MODEL_FILES = ("*.json", "*.safetensors")
-_GRAPHS = "*.onnx"
-
 
 RETRIES = 2
 """How often a shard whose worker was lost is tried again, each time by a new process."""
@@ -59,7 +59,9 @@ class Job:
     def identity(self) -> dict[str, Any]:
         """All that the bytes of the outcome depend on, but neither engine nor number of processes."""
         tagging = asdict(self.tagging)
-        tagging["model"] = _model_digest(self.tagging)
+        folder = model_folder(self.tagging.model)
+        tagging["runtime"] = self.tagging.runtime or usual_runtime(folder)
+        tagging["model"] = _model_digest(folder, graphs=tagging["runtime"] != "torch")
         return {
             "format_version": _FORMAT_VERSION,
             "versions": {"spanwright": __version__, "torch": version("torch")},
@@ -183,12 +185,7 @@ class _Run:
             self.watcher.moved(self._done, self._total, self.counts)
 
 
-def _model_digest(tagging: TaggingOptions) -> str:
+def _model_digest(folder: Path, *, graphs: bool) -> str:
     """What tells a model from others: a digest of its files, without loading it."""
-    folder = Path(tagging.model)
-    if not (folder / "spanwright.json").is_file():
-        raise InputError(
-            f"{folder}: not a model directory: spanwright.json is missing; expected such as RUN/model"
-        )
-    patterns = _MODEL_FILES if tagging.runtime == "torch" else (*_MODEL_FILES, _GRAPHS)
+    patterns = (*_MODEL_FILES, GRAPHS) if graphs else _MODEL_FILES
     return digest_of_files(sorted(file for pattern in patterns for file in folder.glob(pattern)))

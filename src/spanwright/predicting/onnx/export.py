@@ -20,6 +20,8 @@ import torch
 from spanwright import artifact
 from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.formats.io.whole_files import sync
+from spanwright.model_files.digests import RUNTIME
+from spanwright.model_files.folders import model_folder
 from spanwright.parts.batch import Batch, to_tensors
 from spanwright.parts.encoder.encoder import Encoder
 from spanwright.predicting.onnx.files import LARGEST, WEIGHTS, file_name, weights_digest
@@ -32,13 +34,14 @@ _PLAIN_ATTENTION = "eager"
 """What transformers calls attention as two products and a softmax."""
 
 
-def export(folder: str | Path, out: str | Path) -> None:
+def export(folder: str | Path, out: str | Path, *, small: bool = False) -> None:
     """Write a copy of a model directory that can also be loaded with the runtimes `onnx` and `onnx-int8`.
 
     An older model directory of that name is replaced when the new one is complete; it may be `folder` itself.
+    With `small`, weights are in 16 bits, and graphs in 8 alone, which run the model unless told otherwise.
     """
     check_export_installed()
-    folder, out = Path(folder), Path(out)
+    folder, out = model_folder(folder), Path(out)
     model = artifact.load(folder)
     if out.exists():
         _check_is_model(out)
@@ -46,15 +49,18 @@ def export(folder: str | Path, out: str | Path) -> None:
     partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
-        partial.mkdir(parents=True)
-        for file in folder.iterdir():
-            if file.is_file() and not file.is_symlink() and file.suffix != ".onnx":
-                shutil.copy(file, partial)
+        if small:
+            artifact.save(model, partial, bits=16)
+            model = artifact.load(partial)  # whose weights are rounded, as graphs must have them
+        partial.mkdir(parents=True, exist_ok=True)
+        _copy_others(folder, partial)
         weights = weights_digest(model.network)
         for part in exportable(model.network, _example(model)):
             with _plain_attention(model.network.encoder):
                 _write(part, partial, weights)
-        artifact.seal(partial)
+            if small:
+                (partial / file_name(part.name, "onnx")).unlink()
+        artifact.seal(partial, **({RUNTIME: "onnx-int8"} if small else {}))
         for file in partial.iterdir():
             sync(file)
         artifact.replace_folder(partial, out)
@@ -63,6 +69,14 @@ def export(folder: str | Path, out: str | Path) -> None:
         raise SpanwrightError(f"{out}: the export could not be written: {error}") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _copy_others(folder: Path, out: Path) -> None:
+    """Copy the files of a model directory that are not there yet, but no graphs."""
+    for file in folder.iterdir():
+        wanted = file.is_file() and not file.is_symlink() and file.suffix != ".onnx"
+        if wanted and not (out / file.name).exists():
+            shutil.copy(file, out)
 
 
 def check_export_installed() -> None:
@@ -74,7 +88,7 @@ def check_export_installed() -> None:
 
 def _check_is_model(out: Path) -> None:
     try:
-        artifact.check_files(out)
+        model_folder(out)
     except SpanwrightError:
         raise InputError(
             f"{out}: exists and is no model directory; expected a new folder, or a model directory to replace"

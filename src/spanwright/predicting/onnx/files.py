@@ -35,10 +35,12 @@ def file_name(part: str, runtime: Runtime) -> str:
     return f"{part}-int8.onnx" if runtime == "onnx-int8" else f"{part}.onnx"
 
 
-def check_runtime(runtime: str) -> None:
-    """Refuse a name that is no runtime."""
-    if runtime not in RUNTIMES:
-        raise InputError(f"runtime {runtime!r}: expected {', '.join(RUNTIMES)}")
+def check_runtime(name: str) -> Runtime:
+    """The runtime of that name; a name that is none is refused."""
+    found = next((runtime for runtime in RUNTIMES if runtime == name), None)
+    if found is None:
+        raise InputError(f"runtime {name!r}: expected {', '.join(RUNTIMES)}")
+    return found
 
 
 def weights_digest(network: nn.Module) -> str:

@@ -14,8 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from spanwright.artifact import FILES
 from spanwright.evaluation import evaluate
+from spanwright.model_files.digests import WEIGHTS
+from spanwright.model_files.folders import model_folder
 from spanwright.parts.batch import Batch, to_tensors
 from spanwright.parts.model import SpanModel
 from spanwright.predicting.onnx.files import RUNTIMES, Runtime, file_name
@@ -50,10 +51,14 @@ class RuntimeFigures:
 def compare_runtimes(
     folder: str | Path, documents: Sequence[Document] | None = None, *, shapes: int = 20
 ) -> list[RuntimeFigures]:
-    """Compare all runtimes of an exported model, on gold documents or else on random texts."""
-    folder = Path(folder)
-    taggers: dict[Runtime, Tagger] = {runtime: load(folder, runtime) for runtime in RUNTIMES}
-    torch_ = taggers["torch"]
+    """Compare the runtimes that a model has graphs for, on gold documents or else on random texts."""
+    folder = model_folder(folder)
+    torch_ = load(folder, "torch")
+    taggers: dict[Runtime, Tagger] = {"torch": torch_}
+    for runtime in RUNTIMES[1:]:
+        graphs = [folder / file_name(name, runtime) for name in graph_names(torch_.model.network)]
+        if all(graph.exists() for graph in graphs):
+            taggers[runtime] = load(folder, runtime)
     batches = list(random_batches(torch_, shapes))
     texts = list(documents) if documents is not None else random_documents(torch_, 48, seed=shapes)
     found, seconds = tag_in_turns(taggers, texts)
@@ -156,5 +161,5 @@ def _largest(difference: Tensor) -> float:
 def runtime_size(folder: Path, runtime: Runtime, network: SpanModel) -> int:
     """Bytes of the files of a model directory whose weights a runtime uses for the network's costly parts."""
     names = [file_name(name, runtime) for name in graph_names(network)]
-    chosen = [name for name in FILES if name.endswith(".safetensors")] if runtime == "torch" else names
+    chosen = [WEIGHTS] if runtime == "torch" else names
     return sum((folder / name).stat().st_size for name in chosen)

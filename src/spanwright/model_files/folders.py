@@ -1,0 +1,97 @@
+"""Where models are: in folders, and under the names that installed packages list.
+
+A package lists a model under a name, as `biomed = "spanwright_biomed:FOLDER"` in the group
+`spanwright.models`; `FOLDER` is the path of its model directory. Wherever a model directory is taken, such a
+name is taken, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spanwright.errors import ModelError
+from spanwright.model_files import json_files
+from spanwright.model_files.digests import DESCRIPTION, GRAPHS, LABELS, REQUIRED, RUNTIME
+from spanwright.outside import Known
+
+MODELS: Mapping[str, Path] = Known({}, group="spanwright.models", expected=Path)
+"""The folders of installed models, by name."""
+_BIOMED = "pip install ./models/biomed"
+"""In a clone of this repository."""
+
+
+def located(model: str | Path) -> Path:
+    """The path itself or, where nothing is there, the folder of the installed model of that name."""
+    path, name = Path(model), str(model)
+    return MODELS[name] if not path.exists() and name in MODELS else path
+
+
+def model_folder(model: str | Path) -> Path:
+    """The model directory of that path or name; anything else is refused."""
+    folder = located(model)
+    if not folder.is_dir():
+        raise ModelError(_told_missing(folder))
+    for name in REQUIRED:
+        file = folder / name
+        if not file.is_file() or file.is_symlink():
+            raise ModelError(
+                f"{folder}: not a model directory: {name} is missing or not a plain file; a model directory "
+                f"holds {', '.join(REQUIRED)} and is made by `spanwright train` as RUN/model"
+            )
+    return folder
+
+
+def usual_runtime(folder: Path) -> str:
+    """What runs the network of a model unless told otherwise: torch, or what its export was made for.
+
+    A copy without the graphs of that export is run by torch.
+    """
+    named = _values(folder / DESCRIPTION).get(RUNTIME)
+    return str(named) if named is not None and any(folder.glob(GRAPHS)) else "torch"
+
+
+def _told_missing(folder: Path) -> str:
+    if len(folder.parts) > 1:
+        return f"{folder}: no such model directory"
+    install = "" if "biomed" in MODELS else f". To install the model biomed: {_BIOMED}"
+    return (
+        f"{folder}: no such model directory, and no installed model has this name; installed: "
+        f"{', '.join(MODELS) or 'none'}{install}"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledModel:
+    """What an installed model tells of itself, without loading it."""
+
+    name: str
+    folder: Path
+    about: str
+    """In one line."""
+    types: tuple[str, ...]
+    licence: str
+    size: int
+    """Bytes of all files."""
+
+
+def installed_models() -> Iterator[InstalledModel]:
+    """The installed models, sorted by name."""
+    for name in sorted(MODELS):
+        folder = model_folder(name)
+        described, labels = (_values(folder / file) for file in (DESCRIPTION, LABELS))
+        facts = described.get("facts", {})
+        yield InstalledModel(
+            name,
+            folder,
+            about=str(facts.get("summary") or described.get("settings", {}).get("description", "")),
+            types=tuple(dict.fromkeys(map(str, labels.get("types", ())))),
+            licence=str(facts.get("license", "not told")),
+            size=sum(file.stat().st_size for file in folder.iterdir() if file.is_file()),
+        )
+
+
+def _values(path: Path) -> dict[str, Any]:
+    return json_files.parse(json_files.content_of(path), path)

@@ -46,6 +46,7 @@ class TrainingView:
         """Print data, model and what the candidates can reach."""
         self.console.print(splits_table(setup.reports))
         self.console.print(split_types_table(setup.reports))
+        self._tell_start(setup)
         settings, network = setup.model.settings, setup.model.network
         parameters = sum(parameter.numel() for parameter in network.parameters())
         rates = ", ".join(f"{role} {rate:g}" for role, rate in settings.optimiser.learning_rates.items())
@@ -60,6 +61,23 @@ class TrainingView:
         )
         self._progress.start()
         self._progress.update(self._task, visible=True)
+
+    def _tell_start(self, setup: Setup) -> None:
+        """Print what is taken from the model that the training starts from."""
+        if setup.taken is None:
+            return
+        taken = setup.taken
+        types = (f"{name} ({origin})" for name, origin in taken.types.items())
+        anew = (*(f"{part}, as {reason}" for part, reason in taken.anew.items()), *taken.new_types)
+        lines = {
+            f"from {taken.model}": ", ".join(taken.parts),
+            "types known there": ", ".join(types) or "none",
+            "anew": "; ".join(anew) or "nothing",
+            "types kept without labels": ", ".join(setup.kept),
+        }
+        for name, value in lines.items():
+            if value:
+                self.console.print(f"{name}: {value}", soft_wrap=True, highlight=False)
 
     def warned(self, message: str) -> None:
         """Print a warning."""

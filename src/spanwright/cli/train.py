@@ -30,6 +30,14 @@ _Descriptions = Annotated[
     str | None,
     typer.Option(help="Texts about the types: a TOML or JSON file, or a shipped name (recipe binder)."),
 ]
+_From = Annotated[
+    str | None,
+    typer.Option("--from", help="Start from this model: its folder, or the name of an installed one."),
+]
+_KeepTypes = Annotated[
+    bool,
+    typer.Option("--keep-types", help="Go on answering the types of that model that the files do not have."),
+]
 _Changes = Annotated[
     list[str] | None,
     typer.Option("--set", help="A setting as key=value, such as training.epochs=3; may be repeated."),
@@ -45,6 +53,8 @@ def train_command(
     corpora: _Corpora = None,
     encoder: _Encoder = None,
     descriptions: _Descriptions = None,
+    start_from: _From = None,
+    keep_types: _KeepTypes = False,
     changes: _Changes = None,
     format: FormatOfAll = None,
     option: InputOptions = None,
@@ -56,11 +66,12 @@ def train_command(
     With torchrun, several processes train it together: torchrun --nproc-per-node 2 -m spanwright train ...
 
     Example: spanwright train plain --train train.tsv --dev dev.tsv --test test.tsv --out runs/plain
+
+    Example: spanwright train plain --from biomed --train train.tsv --dev dev.tsv --out runs/from-biomed
     """
-    if corpora is None and not (train and dev):
-        raise InputError("there is nothing to train on: give --train and --dev files, or --corpora FILE")
-    if corpora is not None and (train or dev or test):
-        raise InputError("--corpora names all files, so --train, --dev and --test cannot be given beside it")
+    _check_files(corpora, bool(train and dev), bool(train or dev or test))
+    if keep_types and start_from is None:
+        raise InputError("--keep-types keeps those of the model that it starts from: give --from MODEL")
 
     from spanwright.cli.progress import TrainingView
     from spanwright.settings import load_settings
@@ -77,8 +88,8 @@ def train_command(
             name: _read_split(paths, tell, format=format, options=chosen, strict=strict)
             for name, paths in (("train", train), ("dev", dev), ("test", test))
         }
-    asked = [*said, *(changes or [])]
-    settings = load_settings(recipe, asked, encoder=encoder, descriptions=descriptions)
+    asked = [*said, *(["start.keep_types=true"] if keep_types else []), *(changes or [])]
+    settings = load_settings(recipe, asked, encoder=encoder, descriptions=descriptions, start_from=start_from)
     with TrainingView() as view:
         result = run(
             settings,
@@ -91,6 +102,14 @@ def train_command(
         )
     if is_first_process():
         view.summary(result)
+
+
+def _check_files(corpora: Path | None, enough: bool, some: bool) -> None:
+    """Refuse a call that names too few files, or files beside those of the corpora."""
+    if corpora is None and not enough:
+        raise InputError("there is nothing to train on: give --train and --dev files, or --corpora FILE")
+    if corpora is not None and some:
+        raise InputError("--corpora names all files, so --train, --dev and --test cannot be given beside it")
 
 
 def _read_corpora(file: Path, tell: Teller, *, strict: bool) -> tuple[dict[str, Documents], list[str]]:

@@ -34,6 +34,7 @@ from spanwright.training.optimiser import make_optimiser
 from spanwright.training.run_folder import has_run, read_record
 from spanwright.training.selection import select
 from spanwright.training.setup import digest, new_model
+from spanwright.training.start import load_start
 from spanwright.training.watcher import Watcher
 
 RunKey = tuple[str, str, int]
@@ -230,7 +231,8 @@ def _resolved(asked: Settings, corpus: CorpusData) -> Settings:
 
     A model is built with them once, so that what cannot work is refused before the first training.
     """
-    model, _ = new_model(asked, select(asked, corpus.train, corpus.dev, corpus.test))
+    data = select(asked, corpus.train, corpus.dev, corpus.test)
+    model, _ = new_model(asked, data, load_start(asked))
     check_terms(model.settings.objective, model.network.terms, model.settings.shares)
     make_optimiser(model.network.roles(), model.settings.optimiser)
     return model.settings

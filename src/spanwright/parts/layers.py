@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from spanwright.parts.part import Row, Rows
+
 RARE = 4.6
 """The logit of 99 %: entities are rare, and scorers start where they say so. From even odds, the first steps
 would push all that is below a scorer towards no entity: deep transforms die of it, and others lose time."""
@@ -30,6 +32,11 @@ def last_layer(layers: nn.Sequential) -> nn.Linear:
     last = layers[-1]
     assert isinstance(last, nn.Linear)
     return last
+
+
+def last_layer_rows(layers: nn.Sequential, rows: Sequence[Row]) -> Rows:
+    """What the rows of the Linear stand for that makes the outputs of the MLP `layers` of a part."""
+    return {f"layers.{len(layers) - 1}.{name}": (rows,) for name in ("weight", "bias")}
 
 
 def hidden_layers(sizes: Sequence[int], *, dropout: float = 0.0) -> list[nn.Module]:

@@ -6,7 +6,7 @@ and its weights, which start from nothing, learn at the rate of the head.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import ClassVar, Literal, get_args
 
 from torch import nn
@@ -15,6 +15,12 @@ Role = Literal["encoder", "head", "auxiliary", "condition"]
 """What weights learn as; each role has a learning rate of its own."""
 Roles = dict[str, list[tuple[str, nn.Parameter]]]
 """Parameters with their names, by role."""
+Row = tuple[str, int]
+"""What a row of a weight stands for, by its kind and a number. `type`, `begin` and `inside` number types,
+`none` those corpora that have types of their own, `corpus` all corpora; any other kind numbers itself, such
+as `width`."""
+Rows = dict[str, tuple[Sequence[Row], ...]]
+"""By the names of weights, what stands at the places along each of their first axes."""
 
 
 class Part(nn.Module):
@@ -27,6 +33,20 @@ class Part(nn.Module):
     def terms(self) -> Set[str]:
         """Names of the loss terms that it adds."""
         return frozenset()
+
+    def rows(self) -> Rows:
+        """What the rows of weights in it stand for; weights that are not named are of one piece."""
+        return {}
+
+
+def type_rows(types: int) -> list[Row]:
+    """The rows of a weight that has one for each type."""
+    return [("type", number) for number in range(types)]
+
+
+def width_rows(width_limit: int) -> list[Row]:
+    """The rows of a weight that has one for each width."""
+    return [("width", number) for number in range(width_limit)]
 
 
 def roles_of(network: nn.Module) -> Roles:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from spanwright.settings.settings import Settings
 
 
+_SOFT = "training.targets is 'soft'"
+
+
 def check_combination(settings: Settings) -> None:
     """Refuse parts that cannot work together, with the reason."""
     scorer, tagger = settings.scorer, settings.auxiliaries.tagger
@@ -26,6 +29,7 @@ def check_combination(settings: Settings) -> None:
     _check_representation(settings)
     _check_bottleneck(settings)
     _check_soft_targets(settings)
+    _check_start(settings)
     if isinstance(scorer, BiEncoderSettings):
         _check_bi_encoder(settings, scorer)
     elif settings.labels.descriptions is not None:
@@ -80,25 +84,36 @@ def _check_bottleneck(settings: Settings) -> None:
 
 
 def _check_soft_targets(settings: Settings) -> None:
-    if settings.training.targets == "hard":
+    if not settings.soft_targets:
         return
     scorer = settings.scorer
+    asked = "start.keep_types is true, so targets are soft" if settings.keeps_types else _SOFT
     if not scorer.learns_probabilities:
         raise ValueError(
-            f"training.targets is 'soft', but scorer.kind {scorer.kind!r} learns no probabilities of "
+            f"{asked}, but scorer.kind {scorer.kind!r} learns no probabilities of "
             "spans: it must be 'softmax' or 'sigmoid'"
         )
     if isinstance(scorer, SoftmaxSettings) and scorer.smoothing:
-        raise ValueError(
-            "training.targets is 'soft', but scorer.smoothing makes targets of its own: set "
-            "scorer.smoothing=0"
-        )
+        raise ValueError(f"{asked}, but scorer.smoothing makes targets of its own: set scorer.smoothing=0")
     for name in AuxiliarySettings.model_fields:
         if getattr(settings.auxiliaries, name):
             raise ValueError(
-                f"training.targets is 'soft', but auxiliaries.{name} learns from entities that are "
+                f"{asked}, but auxiliaries.{name} learns from entities that are "
                 f"certain: set auxiliaries.{name}={'[]' if name == 'others' else 'false'}"
             )
+
+
+def _check_start(settings: Settings) -> None:
+    if settings.keeps_types and settings.corpora is not None:
+        raise ValueError(
+            "start.keep_types is true, but corpora trained on together have types of their own: train on one "
+            "corpus, or set start.keep_types=false"
+        )
+    if settings.start is not None and settings.encoder.quantised is not None:
+        raise ValueError(
+            "start.model brings weights in 32 bits, but encoder.quantised asks for few: set "
+            "encoder.quantised=false"
+        )
 
 
 def _check_bi_encoder(settings: Settings, scorer: BiEncoderSettings) -> None:

@@ -25,13 +25,14 @@ def load_settings(
     *,
     encoder: str | Path | None = None,
     descriptions: str | Path | None = None,
+    start_from: str | Path | None = None,
 ) -> Settings:
     """Settings of a recipe (a shipped name, the path of a TOML file, or settings) with changes.
 
-    A recipe with `extends = "other"` changes the settings of another recipe. Changes go over the encoder and
-    the descriptions that are named.
+    A recipe with `extends = "other"` changes the settings of another recipe. Changes go over the encoder, the
+    descriptions and the model to start from that are named.
     """
-    named = {"encoder.name": encoder, "labels.descriptions": descriptions}
+    named = {"encoder.name": encoder, "labels.descriptions": descriptions, "start.model": start_from}
     given = [(key, str(value)) for key, value in named.items() if value]
     given += deepcopy(list(changes.items())) if isinstance(changes, Mapping) else map(_read_change, changes)
     if isinstance(recipe, Settings) and not given:
@@ -125,7 +126,9 @@ def _apply(values: dict[str, Any], key: str, value: Any, where: str) -> None:
     *path, last = key.split(".")
     table = values
     for name in path:
-        table = table.setdefault(name, {})
+        if table.get(name) is None:  # also a part that is off
+            table[name] = {}
+        table = table[name]
         if not isinstance(table, dict):
             raise SettingsError(f"{where}: setting {key!r}: {name!r} is a value, not a table of settings")
     table[last] = value

@@ -15,6 +15,7 @@ from spanwright.settings.learning import ObjectiveSettings, OptimiserSettings, T
 from spanwright.settings.part import OFF, PartSettings
 from spanwright.settings.representations import AnyRepresentation, ComposedSettings
 from spanwright.settings.scorers import AnyScorer, SoftmaxSettings
+from spanwright.settings.start import StartSettings
 from spanwright.settings.transforms import AnyTransform
 from spanwright.strict import Strict
 
@@ -36,6 +37,8 @@ class Settings(Strict):
     name: str
     description: str = ""
     encoder: EncoderSettings = EncoderSettings()
+    start: Annotated[StartSettings | None, OFF] = None
+    """The model that a training starts from; without it, from the encoder alone."""
     corpora: Annotated[CorporaSettings | None, OFF] = None
     """How several corpora are trained on together; without it, documents are all of one."""
     windows: WindowSettings = WindowSettings()
@@ -76,6 +79,16 @@ class Settings(Strict):
     def names_corpus(self) -> bool:
         """Whether the encoder is told which corpus a text is from."""
         return self.corpora is not None and self.corpora.token
+
+    @property
+    def keeps_types(self) -> bool:
+        """Whether types of the model that the training starts from are answered as before."""
+        return self.start is not None and self.start.keep_types
+
+    @property
+    def soft_targets(self) -> bool:
+        """Whether training entities have probabilities."""
+        return self.training.targets == "soft" or self.keeps_types
 
     @model_validator(mode="after")
     def _check_combination(self) -> Self:

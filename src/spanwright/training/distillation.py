@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from spanwright import artifact
 from spanwright.errors import InputError
 from spanwright.formats.files import stream, write
 from spanwright.formats.format import ReadingLog
@@ -31,6 +30,7 @@ from spanwright.training.processes import refuse_several
 from spanwright.training.run_folder import check_folder, has_run
 from spanwright.training.selection import Documents, select
 from spanwright.training.setup import digest, span_choices
+from spanwright.training.start import model_digest
 from spanwright.training.watcher import DistillationWatcher, Silent
 
 GOLD_SHARE = 0.5
@@ -73,7 +73,7 @@ def distill(
     for warning in warnings:
         told.warned(warning)
     settings = _student(load_settings(student, set or {}, encoder=encoder), annotated, dev, test)
-    common = {"teachers": [_model_digest(Path(teacher)) for teacher in teachers], "lowest": lowest}
+    common = {"teachers": [model_digest(teacher) for teacher in teachers], "lowest": lowest}
     files = [_annotated_file(annotated, gold_share, common)]
     files += [_raw_file([Path(path) for path in raw], common, told)] if raw else []
     if resume:
@@ -125,11 +125,6 @@ def _check_types(annotated: Documents, teachers: Teachers) -> None:
             f"the training documents have types that the teachers lack: {', '.join(unknown)}; expected are "
             f"the types of the teachers: {', '.join(teachers.types)}"
         )
-
-
-def _model_digest(folder: Path) -> str:
-    artifact.check_files(folder)
-    return digest_of_files(folder / name for name in artifact.FILES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,11 @@ _CONTEXT = 120
 """Characters of context that an instance keeps on each side, within its sentence."""
 
 
-def label_space(settings: Settings, data: TrainingData) -> tuple[LabelSpace, list[str]]:
-    """The label space that the settings ask for, and notes for the user."""
-    train, labels = data.train, _types(settings, data)
+def label_space(
+    settings: Settings, data: TrainingData, kept: Sequence[str] = ()
+) -> tuple[LabelSpace, list[str]]:
+    """The label space that the settings ask for, with the kept types, and notes for the user."""
+    train, labels = data.train, _types(settings, data, kept)
     if not isinstance(settings.scorer, BiEncoderSettings) or settings.scorer.types == "atomic":
         return labels, []
     if settings.scorer.types == "prototypes":
@@ -40,10 +42,11 @@ def label_space(settings: Settings, data: TrainingData) -> tuple[LabelSpace, lis
     return replace(labels, descriptions=tuple(texts)), _notes(undescribed(labels.types, given))
 
 
-def _types(settings: Settings, data: TrainingData) -> LabelSpace:
+def _types(settings: Settings, data: TrainingData, kept: Sequence[str]) -> LabelSpace:
     """The types of the training documents; with several corpora, those of each apart or the shared ones."""
     if settings.corpora is None or settings.corpora.labels == "shared":
-        return replace(LabelSpace.of(data.train), corpora=data.corpora)
+        found = LabelSpace.of(data.train).types
+        return LabelSpace(tuple(sorted({*found, *kept})), corpora=data.corpora)
     return shared_types(LabelSpace.of(data.train, data.corpora), data.label_map)
 
 

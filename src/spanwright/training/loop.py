@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -69,6 +69,8 @@ def train(
     out: str | Path,
     encoder: str | Path | None = None,
     descriptions: str | Path | None = None,
+    start_from: str | Path | None = None,
+    keep_types: bool = False,
     set: Mapping[str, Any] | None = None,
     resume: bool = False,
     watcher: Watcher | None = None,
@@ -76,11 +78,15 @@ def train(
     """Train a recipe and keep the model with the best dev F1 in `out/model`.
 
     `train`, `dev` and `test` are files, or documents. `set` changes settings by their dotted keys, such as
-    `{"training.epochs": 3}`; `encoder` and `descriptions` are as on the command line. With `resume`, a run
-    that was interrupted goes on from its last checkpoint and ends with the same weights as if it had not
-    been. Processes that torchrun started train together; only the first writes, and tells its watcher.
+    `{"training.epochs": 3}`; `encoder` and `descriptions` are as on the command line, and `start_from` and
+    `keep_types` as `--from` and `--keep-types` there. With `resume`, a run that was interrupted goes on from
+    its last checkpoint and ends with the same weights as if it had not been. Processes that torchrun started
+    train together; only the first writes, and tells its watcher.
     """
-    settings = load_settings(recipe, set or {}, encoder=encoder, descriptions=descriptions)
+    changes = {**({"start.keep_types": True} if keep_types else {}), **(set or {})}
+    settings = load_settings(
+        recipe, changes, encoder=encoder, descriptions=descriptions, start_from=start_from
+    )
     warnings: list[str] = []
     sources = {"train": train, "dev": dev, "test": test}
     documents = {name: documents_of(source, warnings) for name, source in sources.items()}
@@ -295,7 +301,7 @@ class _Run:
         model = uncalibrated(artifact.load(self.folder / "model"))
         model.network.to(self.processes.device)
         evaluation = self.setup.evaluation
-        compared = {name: compare_model(model, split) for name, split in evaluation.items()}
+        compared = {name: compare_model(model, split, self.setup.kept) for name, split in evaluation.items()}
         scores = {name: strict_scores(entry) for name, entry in compared.items()}
         confidences = {name: collect_confidences(entry) for name, entry in compared.items()}
         data = self.setup.data
@@ -338,10 +344,18 @@ def score_model(model: TrainedModel, split: Split) -> Scores:
     return strict_scores(compare_model(model, split))
 
 
-def compare_model(model: TrainedModel, split: Split) -> Comparison:
-    """What a model finds in a split beside its entities."""
+def compare_model(model: TrainedModel, split: Split, kept: Sequence[str] = ()) -> Comparison:
+    """What a model finds in a split beside its entities, but for kept types that nobody annotated there."""
     model.network.eval()
-    return compare_documents(split.source, Tagger(model).tag_prepared(split.documents))
+    unjudged = {name for name in kept if name not in split.report.types}
+    found = Tagger(model).tag_prepared(split.documents)
+    return compare_documents(split.source, (_without(document, unjudged) for document in found))
+
+
+def _without(document: Document, types: Collection[str]) -> Document:
+    if not types:
+        return document
+    return document.with_entities(tuple(each for each in document.entities if each.type not in types))
 
 
 def _groups(batches: list[Integers], start: int, size: int) -> Iterator[list[Integers]]:

@@ -11,19 +11,20 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 import spanwright
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Array, Batch
 from spanwright.batches.collate import Sampling, collate
 from spanwright.batches.order import Portion, training_order
-from spanwright.batches.pieces import Integers
+from spanwright.batches.pieces import Integers, PieceEncoder
 from spanwright.batches.prepare import window_lengths
 from spanwright.batches.writer import Vocabulary
 from spanwright.errors import SettingsError
 from spanwright.origin import commit
-from spanwright.parts.build import build
-from spanwright.parts.encoder.backbone import hidden_size, load_pretrained
+from spanwright.parts.build import build, resolved_width_limit
+from spanwright.parts.encoder.backbone import hidden_size, load_pretrained, trained_further
 from spanwright.settings import Settings
 from spanwright.settings.auxiliaries import SpanVaeSettings
 from spanwright.settings.learning import ObjectiveSettings, Weight
@@ -38,9 +39,11 @@ from spanwright.training.data import (
     prepare_split,
     without_empty_windows,
 )
+from spanwright.training.kept_types import kept_types, with_kept_types
 from spanwright.training.label_space import label_space
 from spanwright.training.optimiser import default_rates
 from spanwright.training.selection import TrainingData, select
+from spanwright.training.start import Taken, load_start, model_digest, take
 from spanwright.training.writer.writing import Writing, prepare_writing, word_vectors
 
 Documents = Sequence[Document]
@@ -65,6 +68,10 @@ class Setup:
     """What an epoch takes of each corpus; all windows once where there are none."""
     writing: Writing | None = None
     """What a writer learns; None for a model without one."""
+    taken: Taken | None = None
+    """What the model has from the one that the training starts from; None where it starts from none."""
+    kept: tuple[str, ...] = ()
+    """The types of that model which are answered as before, though the documents do not annotate them."""
 
     @property
     def reports(self) -> dict[str, SplitReport]:
@@ -121,14 +128,19 @@ class Setup:
 
 def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents) -> Setup:
     """Decide what settings leave open, load the encoder, prepare the data, build the model."""
-    data = select(settings, train, dev, test)
-    model, notes = new_model(settings, data)
+    data, start = select(settings, train, dev, test), load_start(settings)
+    model, notes = new_model(settings, data, start)
+    settings = model.settings
+    taken = take(model, start, settings.start.model) if start and settings.start else None
+    kept = _kept(settings, data, start)
+    if start is not None and kept:
+        data = with_kept_types(data, start, kept, soft=settings.training.targets == "soft")
 
     def prepared(documents: Documents, *, soft: bool = False) -> Split:
         stored = settings.corpora is not None
         return prepare_split(documents, model.pieces, model.plan, model.labels, stored=stored, soft=soft)
 
-    split = prepared(data.train, soft=settings.training.targets == "soft")
+    split = prepared(data.train, soft=settings.soft_targets)
     if settings.windows.without_gold == "drop":
         split = without_empty_windows(split)
     evaluation = {name: prepared(documents) for name, documents in data.evaluation.items()}
@@ -137,7 +149,12 @@ def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents
     lengths = window_lengths(split.windows, split.documents, model.pieces.special_count)
     warnings = [*notes, *data.warnings, *_warnings({"train": split, **evaluation})]
     warnings += writing.notes if writing else ()
-    return Setup(model, split, evaluation, data, warnings, lengths, _portions(settings, data, split), writing)
+    parts = _portions(settings, data, split)
+    return Setup(model, split, evaluation, data, warnings, lengths, parts, writing, taken, kept)
+
+
+def _kept(settings: Settings, data: TrainingData, start: TrainedModel | None) -> tuple[str, ...]:
+    return kept_types(start, data.train) if start is not None and settings.keeps_types else ()
 
 
 def _portions(settings: Settings, data: TrainingData, split: Split) -> tuple[Portion, ...]:
@@ -147,23 +164,20 @@ def _portions(settings: Settings, data: TrainingData, split: Split) -> tuple[Por
     return portions(settings.corpora, corpus, data.corpora)
 
 
-def new_model(settings: Settings, data: TrainingData) -> tuple[TrainedModel, list[str]]:
-    """An untrained model, as settings and training documents decide, and what a user should know of it."""
+def new_model(
+    settings: Settings, data: TrainingData, start: TrainedModel | None = None
+) -> tuple[TrainedModel, list[str]]:
+    """An untrained model, as settings and training documents decide, and what a user should know of it.
+
+    It has the encoder and the tokenizer of the model that it starts from, and none of its other weights yet.
+    """
     train = data.train
-    labels, notes = label_space(settings, data)
+    labels, notes = label_space(settings, data, _kept(settings, data, start))
     torch.manual_seed(settings.training.seed)
-    chosen = settings.encoder
-    backbone, pieces = load_pretrained(
-        chosen.name,
-        chosen.dropout,
-        attention_dropout=chosen.attention_dropout,
-        lora=chosen.lora,
-        quantised=chosen.quantised,
-        checkpointing=chosen.checkpointing,
-    )
+    backbone, pieces = _encoder(settings, start)
     if settings.names_corpus:
         pieces = pieces.naming_corpus()
-    settings = resolve(settings, data, hidden_size(backbone))
+    settings = resolve(settings, data, hidden_size(backbone), start)
     generating, words = settings.auxiliaries.span_vae, Vocabulary()
     vectors = None
     if generating is not None:
@@ -177,13 +191,34 @@ def new_model(settings: Settings, data: TrainingData) -> tuple[TrainedModel, lis
     return TrainedModel(network, pieces, labels, settings, vocabulary=words), notes
 
 
-def resolve(settings: Settings, data: TrainingData, encoder_width: int) -> Settings:
-    """Replace every `auto` by what the training data and the encoder suggest."""
+def _encoder(settings: Settings, start: TrainedModel | None) -> tuple[nn.Module, PieceEncoder]:
+    """The backbone that learns, and its tokenizer: those of the model to start from, or pretrained ones."""
+    chosen = settings.encoder
+    options: dict[str, Any] = {
+        "attention_dropout": chosen.attention_dropout,
+        "lora": chosen.lora,
+        "checkpointing": chosen.checkpointing,
+    }
+    if start is None:
+        return load_pretrained(chosen.name, chosen.dropout, quantised=chosen.quantised, **options)
+    backbone = trained_further(start.network.encoder.backbone, chosen.name, chosen.dropout, **options)
+    return backbone, PieceEncoder(start.pieces.tokenizer)
+
+
+def resolve(
+    settings: Settings, data: TrainingData, encoder_width: int, start: TrainedModel | None = None
+) -> Settings:
+    """Replace every `auto` by what the training data, the encoder and the model to start from suggest."""
     train, targets = data.train, data.target_documents
-    if settings.training.targets == "soft":
+    if settings.soft_targets:
         # Unlikely spans are of any width, and overlap wherever a border is in doubt.
         train, targets = likely_entities(train), likely_entities(targets)
     changes = span_choices(settings, train, targets)
+    if start is not None and settings.keeps_types:
+        changes |= _for_kept_types(settings, changes, start.settings)
+    if settings.start is not None:
+        digested = {"digest": model_digest(settings.start.model)}
+        changes["start"] = settings.start.model_copy(update=digested)
     if settings.output == "tags" and automatic_decoding(targets) != "flat":
         raise SettingsError(
             "output is 'tags', but entities of the training corpus overlap, and a word has only one tag: "
@@ -204,6 +239,20 @@ def span_choices(settings: Settings, train: Documents, targets: Documents) -> di
     if settings.decoding == "auto":
         changes["decoding"] = automatic_decoding(targets)
     return changes
+
+
+def _for_kept_types(settings: Settings, changes: dict[str, Any], old: Settings) -> dict[str, Any]:
+    """What was `auto`, wide and free enough for the entities that the old model finds as well."""
+    wider: dict[str, Any] = {}
+    if settings.candidates.width_limit == "auto":
+        limit = max(changes["candidates"].width_limit, resolved_width_limit(old))
+        wider["candidates"] = settings.candidates.model_copy(update={"width_limit": limit})
+    if settings.decoding == "auto":
+        strict_to_free = ("flat", "non-crossing", "nested")
+        # Nobody has annotated both kinds of types in one text: some may well stand in others.
+        rules = (changes["decoding"], old.decoding, "non-crossing")
+        wider["decoding"] = max(rules, key=strict_to_free.index)
+    return wider
 
 
 def _resolved_objective(settings: Settings) -> ObjectiveSettings:

@@ -22,7 +22,7 @@ from spanwright.parts.batch import Batch, Mentions, window_of_word
 from spanwright.parts.beside.crf import LinearChain, best_paths
 from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.layers import pad, word_mask
-from spanwright.parts.part import Part, Role
+from spanwright.parts.part import Part, Role, Row, Rows
 from spanwright.parts.spans.classes import NEVER, OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.settings.auxiliaries import TAGS, TaggerSettings
@@ -46,6 +46,16 @@ class WordTagger(Part):
     def terms(self) -> Set[str]:
         """Names of the loss terms."""
         return {TAGS}
+
+    def rows(self) -> Rows:
+        """One row for each tag; with a CRF also its borders, and rows and columns of its moves."""
+        tags: list[Row] = [("outside", 0)]
+        for type_ in range(self.own.mask.shape[1]):
+            tags += [("begin", type_), ("inside", type_)]
+        chain = {"start": (tags,), "end": (tags,), "transitions": (tags, tags)}
+        of_rule = {f"rule.chain.{name}": axes for name, axes in chain.items()}
+        own: Rows = {"projection.weight": (tags,), "projection.bias": (tags,)}
+        return own | of_rule if isinstance(self.rule, _Path) else own
 
     def forward(self, states: WordStates) -> Tensor:
         """(words, tags): emissions of packed words."""

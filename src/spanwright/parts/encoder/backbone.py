@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -69,15 +70,39 @@ def load_pretrained(
             f"a folder with config.json, weights and tokenizer.json, or a Hugging Face id (needs network)"
         ) from None
     _check_complete(loading["missing_keys"], name)
-    backbone = _encoder(model)
+    backbone = _adapted(_encoder(model), name, lora, checkpointing)
+    check_pieces(backbone, pieces, f"encoder {name!r}")
+    return backbone, pieces
+
+
+def trained_further(
+    backbone: nn.Module,
+    name: str,
+    dropout: float | None = None,
+    *,
+    attention_dropout: float | None = None,
+    lora: LoraSettings | None = None,
+    checkpointing: bool = False,
+) -> nn.Module:
+    """A copy of the backbone of a trained model that learns on, with the options of `load_pretrained`."""
+    require(lora, None)
+    config: Any = copy.deepcopy(backbone.config)
+    _set_dropout(config, "dropout", dropout, _DROPOUT)
+    _set_dropout(config, "attention_dropout", attention_dropout, _ATTENTION_DROPOUT)
+    fresh = _encoder(_class(config).from_config(config, trust_remote_code=False, dtype=torch.float32))
+    fresh.load_state_dict(backbone.state_dict())
+    return _adapted(fresh, name, lora, checkpointing)
+
+
+def _adapted(backbone: nn.Module, name: str, lora: LoraSettings | None, checkpointing: bool) -> nn.Module:
+    """The backbone as it learns."""
     if lora is not None:
         adapt(backbone, lora)
     # After adapters, which also see to it that quantised weights can be computed with and still learn.
     check_backbone(backbone, name)
-    check_pieces(backbone, pieces, f"encoder {name!r}")
     if checkpointing:
         _checkpoint_gradients(backbone)
-    return backbone, pieces
+    return backbone
 
 
 def from_config(config: dict[str, Any]) -> nn.Module:

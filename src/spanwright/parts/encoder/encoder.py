@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.backbone import hidden_size
-from spanwright.parts.part import Part, Role
+from spanwright.parts.part import Part, Role, Rows
 from spanwright.settings.encoder import PiecePooling
 
 
@@ -39,6 +39,12 @@ class Encoder(Part):
         """Of how many top blocks the inputs are handed on as well."""
         embeddings: Any = backbone.get_input_embeddings() if corpora else None  # type: ignore[operator]
         self.corpora = CorpusTokens(embeddings.weight, corpora, corpus_from_end) if corpora else None
+
+    def rows(self) -> Rows:
+        """One row for each corpus that has a vector."""
+        if self.corpora is None:
+            return {}
+        return {"corpora.vectors": ([("corpus", number) for number in range(len(self.corpora.vectors))],)}
 
     @property
     def width(self) -> int:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.parts.batch import Batch
+from spanwright.parts.part import Row
 
 NEVER = -1e30
 """A logit whose probability is exactly 0. Not infinite, so that a target of 0 does not make it no number."""
@@ -38,6 +39,14 @@ class Classes(nn.Module):
 
     def __len__(self) -> int:
         return len(self.type_of)
+
+    @property
+    def rows(self) -> list[Row]:
+        """What each class stands for: a type, or no entity of a corpus."""
+        found: list[Row] = [("type", type_) for type_ in self.type_of.tolist()]
+        for corpus, class_ in enumerate(self.none.tolist()):
+            found[class_] = ("none", corpus)
+        return found
 
     @property
     def several(self) -> bool:

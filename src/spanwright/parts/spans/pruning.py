@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from spanwright.parts.batch import Batch, Spans
 from spanwright.parts.encoder.encoder import WordStates
-from spanwright.parts.part import Part
+from spanwright.parts.part import Part, Rows, width_rows
 from spanwright.settings.data import PruningSettings
 
 PRUNING = "pruning"
@@ -37,6 +37,10 @@ class Pruner(Part):
     def terms(self) -> Set[str]:
         """Names of the loss terms."""
         return {PRUNING}
+
+    def rows(self) -> Rows:
+        """One row for each width."""
+        return {"widths.weight": (width_rows(self.widths.num_embeddings),)}
 
     def forward(self, states: WordStates, spans: Spans) -> Tensor:
         """(spans,): the logit of being an entity."""

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from spanwright.parts.batch import Spans
 from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.layers import FactoredLinear
+from spanwright.parts.part import Rows, width_rows
 from spanwright.parts.spans.representations.pooling import pooled
 from spanwright.parts.spans.representations.vectors import EndTerm, Representation, SpanVectors
 from spanwright.settings.representations import ComposedSettings, Ingredient
@@ -39,6 +40,12 @@ class Composed(Representation):
         self.projection = FactoredLinear(sizes, settings.size)
         self.rectify = settings.activation == "relu"
         self.dropout = nn.Dropout(settings.dropout)
+
+    def rows(self) -> Rows:
+        """One row for each width, if widths are among the ingredients."""
+        if "width" not in self.ingredients:
+            return {}
+        return {"widths.weight": (width_rows(self.widths.num_embeddings),)}
 
     def forward(self, states: WordStates, spans: Spans) -> SpanVectors:
         """The vectors of candidate spans, of the windows' anchors and the terms of words at their ends."""

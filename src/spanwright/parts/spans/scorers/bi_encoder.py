@@ -18,6 +18,7 @@ from torch.nn import functional
 
 from spanwright.parts.batch import Batch, window_of_word
 from spanwright.parts.encoder.encoder import WordStates
+from spanwright.parts.part import Rows, type_rows
 from spanwright.parts.spans.classes import NEVER, OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import EndTerm, SpanVectors
@@ -122,6 +123,12 @@ class BiEncoder(Scorer[Comparisons]):
     def terms(self) -> Set[str]:
         """Names of the loss terms."""
         return set(self.compare)
+
+    def rows(self) -> Rows:
+        """One threshold, if there are any, and one state without text for each type."""
+        types = type_rows(self.own.mask.shape[1])
+        names = [f"compare.{kind}.{name}" for kind in self.compare for name in ("thresholds", "tuned")]
+        return {name: (types,) for name in (*names, "source.states") if name in self.state_dict()}
 
     def train(self, mode: bool = True) -> BiEncoder:
         """Switch between training and inference; type vectors are computed anew after a switch."""

@@ -10,7 +10,8 @@ from torch.nn import functional
 
 from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.encoder import WordStates
-from spanwright.parts.layers import RARE, last_layer, mlp, start_at
+from spanwright.parts.layers import RARE, last_layer, last_layer_rows, mlp, start_at
+from spanwright.parts.part import Rows, type_rows
 from spanwright.parts.spans.classes import OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
@@ -43,6 +44,11 @@ class Sigmoid(Scorer[Tensor]):
     def terms(self) -> Set[str]:
         """Names of the loss terms."""
         return {"spans"}
+
+    def rows(self) -> Rows:
+        """One row of the last layer, and a threshold if it is tuned, for each type."""
+        types = type_rows(last_layer(self.layers).out_features)
+        return last_layer_rows(self.layers, types) | ({} if self.tuned is None else {"tuned": (types,)})
 
     def forward(self, vectors: SpanVectors, states: WordStates, batch: Batch) -> Tensor:
         """(spans, types): logits."""

@@ -10,7 +10,8 @@ from torch.nn import functional
 
 from spanwright.parts.batch import Batch
 from spanwright.parts.encoder.encoder import WordStates
-from spanwright.parts.layers import RARE, last_layer, mlp, start_at
+from spanwright.parts.layers import RARE, last_layer, last_layer_rows, mlp, start_at
+from spanwright.parts.part import Rows
 from spanwright.parts.spans.classes import Classes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.vectors import SpanVectors
@@ -36,6 +37,10 @@ class Softmax(Scorer[Tensor]):
     def terms(self) -> Set[str]:
         """Names of the loss terms."""
         return {"spans"}
+
+    def rows(self) -> Rows:
+        """One row of the last layer for each class."""
+        return last_layer_rows(self.layers, self.classes.rows)
 
     def forward(self, vectors: SpanVectors, states: WordStates, batch: Batch) -> Tensor:
         """(spans, classes): logits; those of foreign classes have no probability."""

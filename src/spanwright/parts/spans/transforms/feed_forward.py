@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from spanwright.parts.batch import Spans
+from spanwright.parts.part import Rows, width_rows
 from spanwright.parts.spans.representations.vectors import SpanVectors, Transform
 from spanwright.settings.transforms import FeedForwardSettings
 
@@ -26,6 +27,10 @@ class FeedForward(Transform):
         nn.init.uniform_(self.widths.weight, -bound, bound)
         nn.init.kaiming_uniform_(self.linear.weight, nonlinearity="relu")
         nn.init.zeros_(self.linear.bias)
+
+    def rows(self) -> Rows:
+        """One row for each width."""
+        return {"widths.weight": (width_rows(self.widths.num_embeddings),)}
 
     def forward(self, vectors: SpanVectors, spans: Spans) -> SpanVectors:
         """The vectors of spans, (spans, size), and of anchors, whose width is 1."""

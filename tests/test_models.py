@@ -44,6 +44,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-model\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text(f"[spanwright.models]\n{name} = {name}_model:FOLDER\n")
         vars(MODELS).pop("_outside", None)
+        vars(MODELS)["_outside"] = {entry: MODELS._outside[entry] for entry in MODELS if entry != "biomed"}
         sys.modules.pop(package.name, None)
         return package
 

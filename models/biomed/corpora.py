@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,6 +83,20 @@ def read_splits(folder: Path, types: LabelMap) -> dict[str, tuple[list[Document]
     train, test = split_documents(mapped("NLMchem_Test", "NLMChem"), (35, 15))
     splits["NLMChem"] = (train, test)
     return splits
+
+
+def leaked_ids(training: Mapping[str, Sequence[str]], tests: Mapping[str, Sequence[Document]]) -> list[str]:
+    """The ids of training documents whose article stands in a test split, of whichever corpus."""
+    held_out = {article(name, document.id) for name, documents in tests.items() for document in documents}
+    return [
+        f"{id} of {name}" for name, ids in training.items() for id in ids if article(name, id) in held_out
+    ]
+
+
+def article(corpus: str, id: str) -> str:
+    """The article that a document, passage or caption is from: ids of articles are those of PubMed."""
+    # The first seven digits of a caption's id are its article in PubMed Central.
+    return f"PMC{id[:7]}" if corpus == "BioID" else id.partition("#")[0]
 
 
 def by_article(name: str, documents: Sequence[Document]) -> Sequence[Document]:

@@ -7,6 +7,7 @@
                          and no weight is quantised
     tokenizer.json       the sub-word tokenizer
     vocabulary.json      the words of a writer, in models that keep one
+    training-ids.json    the ids of the training documents of each corpus, in models that tell them
     README.md            the model card
 
 A directory becomes visible only when it is complete, and loading runs no code from it. What files ask for is

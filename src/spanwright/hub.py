@@ -15,11 +15,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from spanwright.errors import InputError, ModelError, SpanwrightError
-from spanwright.model_files.digests import REQUIRED, VOCABULARY
+from spanwright.model_files.digests import REQUIRED, TRAINING_IDS, VOCABULARY
 from spanwright.model_files.folders import model_folder
 from spanwright.predicting.tagger import Tagger, load
 
-MODEL_FILES = (*REQUIRED, VOCABULARY, "README.md")
+MODEL_FILES = (*REQUIRED, VOCABULARY, TRAINING_IDS, "README.md")
 """All files that a model directory can have."""
 _NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 """The Hub is stricter, and says so."""

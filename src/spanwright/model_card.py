@@ -7,28 +7,35 @@ import re
 from typing import Any
 
 from spanwright.labels import LabelSpace
+from spanwright.model_files.digests import TRAINING_IDS
 from spanwright.settings import Settings
 
 _TASK = "token-classification"
 _METRICS = ("precision", "recall", "f1")
+_INHERITED = "The weights inherit the terms of the encoder and of the training corpora: check both."
 
 
 def model_card(settings: Settings, labels: LabelSpace, facts: dict[str, Any]) -> str:
     """What a stranger must know to use a model: types, data, scores, settings, how to load it."""
+    name, summary = facts.get("name", settings.name), facts.get("summary", settings.description)
     sections = [
-        _metadata(settings.name, facts),
-        f"# {settings.name} on {settings.encoder.name}",
-        f"A named entity recognition model made with Spanwright. {settings.description}.",
-        "## Types\n\n" + "\n".join(f"- {_in_one_line(name)}" for name in labels.types),
+        _metadata(name, facts),
+        f"# {name} on {settings.encoder.name}",
+        f"A named entity recognition model made with Spanwright. {summary}.",
+        "## Types\n\n" + "\n".join(f"- {_in_one_line(name)}" for name in dict.fromkeys(labels.types)),
         "## Use\n\n```python\nimport spanwright\n\n"
-        'tagger = spanwright.load("path/of/this/folder")\n'
+        f'tagger = spanwright.load("{facts.get("name", "path/of/this/folder")}")\n'
         'for entity in tagger.tag("Your text.").entities:\n    print(entity)\n```',
+        _intended_use(facts),
         _limits(settings),
+        _corpora(facts.get("corpora", {})),
         _data(facts.get("data", {})),
+        _tests(facts.get("tests", {})),
         _scores(facts.get("scores", {})),
         _confidence(facts.get("confidence", {})),
+        _speed(facts.get("speed", {})),
         _pruning(facts.get("pruning", {})),
-        "## Licence\n\nThe weights inherit the terms of the encoder and of the training corpora: check both.",
+        "## Licence\n\n" + facts.get("licence", _INHERITED),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -77,6 +84,73 @@ def _limits(settings: Settings) -> str:
         f"Spans of up to {settings.candidates.width_limit} words are candidates; longer entities and "
         f"discontinuous ones are never found. Overlaps in the answers: {settings.decoding}. Texts of any "
         f"length are read in overlapping windows of {settings.windows.pieces} pieces."
+    )
+
+
+def _intended_use(facts: dict[str, Any]) -> str:
+    """What a model is made for, and what for it is not, where its makers say so."""
+    if "use" not in facts:
+        return ""
+    weak = [f"- {text}" for text in facts.get("weak", ())]
+    return "\n".join(
+        ["## Intended use", "", facts["use"], "", "What it is bad at, or not made for:", "", *weak]
+    )
+
+
+def _corpora(corpora: dict[str, Any]) -> str:
+    """Where each training corpus is from, and how many of its documents were left out."""
+    if not corpora:
+        return ""
+    rows = [
+        f"| {name} | {told['source']} | {told['terms']} | {told['documents']:,} | {told['left_out']:,} |"
+        for name, told in corpora.items()
+    ]
+    header = [
+        "## Corpora",
+        "",
+        "Left out: documents for training that stand in the test split of any of these corpora, as the same "
+        "article, the same text or nearly the same text. The ids of all training documents are in "
+        f"`{TRAINING_IDS}`.",
+        "",
+    ]
+    columns = "| corpus | source | terms | training documents | left out |"
+    return "\n".join([*header, columns, "|---|---|---|---:|---:|", *rows])
+
+
+def _tests(tests: dict[str, Any]) -> str:
+    """The scores on test splits, each with its interval, and those of each type."""
+    if not tests:
+        return ""
+    rows, types = [], []
+    for split, told in tests.items():
+        low, high = (f"{100 * limit:.1f}" for limit in told["interval"])
+        ratios = " | ".join(f"{100 * told[metric]:.1f}" for metric in _METRICS)
+        rows.append(f"| {split} | {told['documents']:,} | {ratios} ({low} to {high}) |")
+        types += [(found["f1"], split, name, found["gold"]) for name, found in told["types"].items()]
+    header = [
+        "## Tests",
+        "",
+        "Strict: exact characters and type, every gold entity counted, answered as the corpus would; F1 with "
+        "its 95 % interval over documents. Measured with the 8-bit graph.",
+        "",
+    ]
+    by_type = [f"| {name} | {split} | {gold:,} | {100 * f1:.1f} |" for f1, split, name, gold in sorted(types)]
+    return "\n".join(
+        [
+            *header,
+            *("| test split | documents | precision | recall | F1 |", "|---|---:|---:|---:|---:|", *rows),
+            *("", "By type, the lowest first:", ""),
+            *("| type | test split | entities | F1 |", "|---|---|---:|---:|", *by_type),
+        ]
+    )
+
+
+def _speed(speed: dict[str, Any]) -> str:
+    if not speed:
+        return ""
+    return (
+        f"## Speed\n\n{speed['words_per_second']:,.0f} words per second from text to entities, on "
+        f"{speed['threads']} threads of {speed['machine']}, with the 8-bit graph."
     )
 
 

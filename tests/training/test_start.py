@@ -86,14 +86,14 @@ def test_a_model_with_the_same_types_starts_as_the_old_one(tiny_encoder: str, st
 def test_rows_of_known_types_are_taken_by_name_and_others_start_anew(
     tiny_encoder: str, started: Path
 ) -> None:
-    documents = renamed(TRAIN, {"Cell": "Zell", "Gene": "GENE"})
+    documents = renamed(TRAIN, {"Cell": "Zell", "Gene": "GE-NE"})
     setup = begun(tiny_encoder, started, documents)
     assert setup.taken is not None
-    assert (setup.taken.types, setup.taken.new_types) == ({"GENE": "Gene"}, ["Zell"])
+    assert (setup.taken.types, setup.taken.new_types) == ({"GE-NE": "Gene"}, ["Zell"])
     fresh = set_up(making.settings(tiny_encoder), documents, DEV, []).model.network.state_dict()
     ours, theirs = setup.model.network.state_dict(), artifact.load(started).network.state_dict()
     for name in ("spans.scorer.layers.0.weight", "spans.scorer.layers.0.bias"):
-        # Classes: no entity, then GENE and Zell; there no entity, Cell and Gene.
+        # Classes: no entity, then GE-NE and Zell; there no entity, Cell and Gene.
         assert torch.equal(ours[name][:2], theirs[name][[0, 2]])
         assert not torch.equal(ours[name][2], theirs[name][1])
         assert ours[name][2].shape == fresh[name][2].shape

@@ -10,8 +10,15 @@ from rich.console import Console
 
 from spanwright import sample
 from spanwright.cli.tables.tagging import found_entities_table
+from spanwright.model_files.folders import MODELS
 
 _SENTENCE = "Loss of BRCA2 made human breast cancer cells sensitive to olaparib and cisplatin."
+_REAL = (
+    "Carriers of the BRAF V600E mutation with melanoma received vemurafenib and trametinib.",
+    "Knockdown of SOX9 slowed the growth of A549 cells, and metformin reduced tumours in mice.",
+    "Patients with cystic fibrosis were infected by Pseudomonas aeruginosa and treated with tobramycin.",
+)
+"""What an installed model is tried on."""
 _CHANGES = {"training.epochs": 4}
 
 
@@ -19,7 +26,7 @@ def quickstart_command(
     text: Annotated[str, typer.Option(help="A sentence to tag with the trained model.")] = _SENTENCE,
     out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("quickstart-run"),
 ) -> None:
-    """Train, evaluate and use a model on the built-in sample, in a minute or two.
+    """Try the installed model, if there is one; then train, evaluate and use one on the built-in sample.
 
     Example: spanwright quickstart --text "TP53 mutations are common in lung adenocarcinoma."
     """
@@ -27,6 +34,8 @@ def quickstart_command(
     from spanwright.training.loop import train
     from spanwright.training.run_folder import has_run
 
+    console = Console()
+    _try_installed(console)
     files = sample.files()
     with TrainingView() as view:
         result = train(
@@ -40,9 +49,22 @@ def quickstart_command(
             watcher=view,
         )
     view.summary(result)
-    console = Console()
     console.print(found_entities_table(result.tag(text)))
     console.print(_next_steps(out), highlight=False)
+
+
+def _try_installed(console: Console) -> None:
+    """Tag a few sentences with the first installed model."""
+    name = next((name for name in sorted(MODELS) if MODELS[name].is_dir()), None)
+    if name is None:
+        console.print("No model is installed; in a clone: pip install ./models/biomed", highlight=False)
+        return
+
+    from spanwright.predicting.tagger import load
+
+    console.print(f"What the installed model {name} finds:", highlight=False)
+    for document in load(name).tag(iter(_REAL)):
+        console.print(found_entities_table(document))
 
 
 def _next_steps(out: Path) -> str:

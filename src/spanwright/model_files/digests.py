@@ -20,6 +20,7 @@ WEIGHTS = "model.safetensors"
 LABELS = "labels.json"
 TOKENIZER = "tokenizer.json"
 VOCABULARY = "vocabulary.json"
+TRAINING_IDS = "training-ids.json"
 GRAPHS = "*.onnx"
 REQUIRED = (DESCRIPTION, LABELS, WEIGHTS, TOKENIZER)
 """The files of every model."""
@@ -64,7 +65,7 @@ class Digests:
 
 def write_description(folder: Path, description: dict[str, Any]) -> None:
     """Write `spanwright.json`, as the last file, with the digests of all others."""
-    files = [folder / name for name in (LABELS, WEIGHTS, TOKENIZER, VOCABULARY)]
+    files = [folder / name for name in (LABELS, WEIGHTS, TOKENIZER, VOCABULARY, TRAINING_IDS)]
     present = [file for file in (*files, *sorted(folder.glob(GRAPHS))) if file.is_file()]
     digests = {file.name: _of_file(file) for file in present}
     own = _of_values({**description, KEY: digests})

@@ -15,12 +15,15 @@ from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 from spanwright.training.confidence import uncalibrated
 from spanwright.training.selection import Documents, TrainingData
+from spanwright.training.start import same_name
 
 
 def kept_types(start: TrainedModel, train: Documents) -> tuple[str, ...]:
-    """The types that a model answers with and documents do not annotate, whatever their case."""
-    annotated = {entity.type.casefold() for document in train for entity in document.entities}
-    return tuple(name for name in start.labels.types_of(0) if name.casefold() not in annotated)
+    """The types that a model answers with and documents do not annotate, however they are written."""
+    annotated = {entity.type for document in train for entity in document.entities}
+    return tuple(
+        name for name in start.labels.types_of(0) if not any(same_name(name, own) for own in annotated)
+    )
 
 
 def with_kept_types(

@@ -221,8 +221,14 @@ class KnownRows:
         return own if own is not None else origins.most_common(1)[0][0] if origins else 0
 
 
+def same_name(first: str, second: str) -> bool:
+    """Whether two types have one name, but for case and other signs, as `cell_line` and `CellLine` have."""
+    ours, theirs = ("".join(filter(str.isalnum, name.casefold())) for name in (first, second))
+    return first == second or ours == theirs != ""
+
+
 def _known_type(new: LabelSpace, old: LabelSpace, position: int) -> int | None:
-    """The old type of the same name, whatever its case.
+    """The old type of the same name, however it is written.
 
     Of several, one that is written the same, then that of the same corpus, then that of the first corpus,
     which answers where none is asked for.
@@ -234,5 +240,5 @@ def _known_type(new: LabelSpace, old: LabelSpace, position: int) -> int | None:
         theirs = old.corpora[old.corpus[found]] if old.corpus else None
         return old.types[found] != name, theirs != own, found
 
-    named = [found for found, type_ in enumerate(old.types) if type_.casefold() == name.casefold()]
+    named = [found for found, type_ in enumerate(old.types) if same_name(type_, name)]
     return min(named, key=distance, default=None)

@@ -5,23 +5,27 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import tiny
+from conftest import ROOT
+from spanwright.comparing import load_plan
 from spanwright.corpora.label_map import load_map
 from spanwright.model_card import model_card
 from spanwright.text import Document
 
-PACKAGE = Path(__file__).resolve().parent.parent / "models" / "biomed"
+PACKAGE = ROOT / "models" / "biomed"
+BENCHMARKS = ROOT / "benchmarks" / "biomed"
 MODEL = PACKAGE / "spanwright_biomed" / "model"
 
 
-def script(name: str) -> ModuleType:
-    """A script beside the package."""
-    spec = importlib.util.spec_from_file_location(f"biomed_{name}", PACKAGE / f"{name}.py")
+def script(path: Path) -> ModuleType:
+    """A script, as a module."""
+    spec = importlib.util.spec_from_file_location(f"biomed_{path.stem}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
@@ -29,7 +33,7 @@ def script(name: str) -> ModuleType:
     return module
 
 
-splits = script("corpora")
+splits = script(PACKAGE / "corpora.py")
 
 
 def document(id: str) -> Document:
@@ -109,3 +113,36 @@ def test_the_card_tells_what_its_makers_and_measurements_say() -> None:
     ):
         assert text in card
     assert card.index("| Gene | A | 6 | 50.0 |") < card.index("| Cell | A | 4 | 90.0 |")
+
+
+def test_the_plans_of_what_it_is_worth_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    plans = [
+        file for file in sorted(BENCHMARKS.glob("*.toml")) if "recipes" in tomllib.loads(file.read_text())
+    ]
+    assert len(plans) == 4
+    for file in plans:
+        plan = load_plan(file)
+        assert (
+            f"spanwright compare {file.relative_to(ROOT)} --out docs/results/biomed/{file.stem}"
+            in file.read_text()
+        )
+        for corpus in plan.corpora:
+            assert all(plan.settings(recipe, corpus) for recipe in plan.recipes_on(corpus))
+    kept = load_plan(BENCHMARKS / "forgetting.toml").settings(
+        "benchmarks/biomed/diseases-kept.toml", "diseases"
+    )
+    assert kept.keeps_types and kept.soft_targets
+
+
+def test_the_page_has_a_place_for_every_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    page = script(BENCHMARKS / "tables.py")
+    text = (ROOT / "docs" / "biomed.md").read_text(encoding="utf-8")
+    for name in ("tests", "left-out", "few-sentences", "forgetting"):
+        assert "| a | b |" in page.with_table(text, name, "| a | b |")
+    told = {"f1": 0.8, "documents": 2, "interval": [0.7, 0.9]}
+    speed = {"words_per_second": 5000.0, "threads": 2, "machine": "a machine"}
+    shown = page.tests({"tests": {"A": told}, "speed": speed, "bytes": 5_000_000}, [])
+    assert "| A | 2 | 80.0 (70.0 to 90.0) |  |" in shown and "5.0 MB" in shown
+    assert page.tests({}, []) == page.forgetting([]) == page.few_sentences([]) == "Not measured yet."

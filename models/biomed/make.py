@@ -8,7 +8,7 @@
 
 What is done already is not done again. The tests are scored, and the speed is measured, with the graph that
 is shipped: let nothing else run meanwhile. All numbers also go to `results.json`, of which `docs/biomed.md`
-has the tables (`benchmarks/biomed/page.py`).
+has the tables (`benchmarks/biomed/tables.py`).
 """
 
 from __future__ import annotations

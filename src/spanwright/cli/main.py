@@ -10,6 +10,7 @@ import typer
 
 import spanwright
 from spanwright.cli.compare import compare_command
+from spanwright.cli.corpus_abbreviations import abbreviations_command
 from spanwright.cli.corpus_check import check_command
 from spanwright.cli.corpus_convert import convert_command
 from spanwright.cli.corpus_coverage import coverage_command
@@ -70,6 +71,7 @@ corpus_app.command("overlap")(overlap_command)
 corpus_app.command("map")(map_command)
 corpus_app.command("label")(label_command)
 corpus_app.command("split")(split_command)
+corpus_app.command("abbreviations")(abbreviations_command)
 app.add_typer(corpus_app, name="corpus")
 
 inspect_app = typer.Typer(help="Look inside a trained model.", no_args_is_help=True)

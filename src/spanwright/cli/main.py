@@ -27,6 +27,7 @@ from spanwright.cli.inspect_corpora import corpora_command
 from spanwright.cli.inspect_generate import generate_command
 from spanwright.cli.inspect_spans import spans_command
 from spanwright.cli.job import job_command
+from spanwright.cli.link import link_command
 from spanwright.cli.push import push_command
 from spanwright.cli.quickstart import quickstart_command
 from spanwright.cli.recipes import recipes_command
@@ -51,6 +52,7 @@ app.command("compare")(compare_command)
 app.command("tune")(tune_command)
 app.command("tag")(tag_command)
 app.command("job")(job_command)
+app.command("link")(link_command)
 app.command("serve")(serve_command)
 app.command("evaluate")(evaluate_command)
 app.command("export")(export_command)

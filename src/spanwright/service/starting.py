@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NoReturn
 
+from spanwright.linking.linker import Linker
 from spanwright.service import running
 from spanwright.service.answers import Service
 from spanwright.service.limits import ServiceLimits
@@ -36,6 +37,7 @@ class ServeOptions:
     drain_seconds: float
     stuck_seconds: float
     runtime: str | None
+    linker: Linker | None = None
 
 
 def start(
@@ -80,6 +82,7 @@ def _serve(
         batch_words=options.batch_words,
         runtime=options.runtime,
         map_weights=options.workers > 1,
+        linker=options.linker,
     )
     service = Service(
         models,

@@ -60,6 +60,10 @@ RULES = {
     "descriptions": rule("errors"),
     "lexicons": rule("text errors formats outside"),
     "distant": rule("text errors lexicons", later_packages=True),
+    "linking": rule("text errors lexicons", "numpy"),
+    "linking/encoder.py": rule("batches parts", "numpy torch safetensors"),
+    "linking/learning.py": rule("errors", "numpy torch"),
+    "linking/saved.py": rule("errors formats model_files __version__", "numpy safetensors"),
     "settings": rule("errors strict toml_files recipes outside", "pydantic"),
     "recipes": rule("errors"),
     "batches": rule("text labels errors settings", "numpy tokenizers"),
@@ -70,7 +74,8 @@ RULES = {
     "parts/build.py": rule("batches errors labels settings", "torch"),
     "evaluation": rule("text errors", "numpy"),
     "predicting": rule(
-        "text errors formats labels batches parts evaluation identity artifact model_files __version__",
+        "text errors formats labels lexicons linking batches parts evaluation identity artifact model_files "
+        "__version__",
         "numpy torch",
         later_packages=True,
     ),
@@ -98,11 +103,11 @@ RULES = {
         "numpy torch",
         later_packages=True,
     ),
-    "integrations": rule("text errors predicting artifact model_files hub", later_packages=True),
+    "integrations": rule("text errors linking predicting artifact model_files hub", later_packages=True),
     "model_files": rule("batches errors outside", "torch safetensors tokenizers"),
     "hub.py": rule("errors artifact model_files predicting", later_packages=True),
     "service": rule(
-        "text errors formats model_files predicting __version__", "pydantic", later_packages=True
+        "text errors formats linking model_files predicting __version__", "pydantic", later_packages=True
     ),
     "labels.py": rule("text descriptions errors"),
     "toml_files.py": rule("errors", "pydantic"),

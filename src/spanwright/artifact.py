@@ -17,7 +17,6 @@ that its weights are worth.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -230,7 +229,7 @@ def _write_files(model: TrainedModel, weights: dict[str, Tensor], folder: Path) 
         "format_version": FORMAT_VERSION,
         "spanwright_version": __version__,
         "settings": model.settings.model_dump(mode="json"),
-        "encoder_config": _plain_config(model.network.encoder.config),
+        "encoder_config": backbone.plain_config(model.network.encoder.config),
         "facts": model.facts,
     }
     if model.calibration is not None:
@@ -423,11 +422,3 @@ def _retired(folder: Path) -> Path:
 
 def _contiguous(network: SpanModel) -> dict[str, Tensor]:
     return {name: tensor.contiguous() for name, tensor in merged(network).state_dict().items()}
-
-
-def _plain_config(config: Any) -> dict[str, Any]:
-    """The encoder's configuration without paths of this machine and without anything that names code."""
-    values: dict[str, Any] = json.loads(config.to_json_string(use_diff=False))
-    for key in ("_name_or_path", "auto_map", "architectures", "transformers_version", "quantization_config"):
-        values.pop(key, None)
-    return values

@@ -21,6 +21,7 @@ from typing import Any
 import httpx
 
 from conftest import ROOT
+from spanwright.linking.linker import Linker
 from spanwright.predicting.tagger import Tagger
 from spanwright.service import running
 from spanwright.service.answers import Service
@@ -65,12 +66,13 @@ def served(
     queue: int = 64,
     batch_words: int = 2000,
     limits: ServiceLimits | None = None,
+    linker: Linker | None = None,
     **settings: Any,
 ) -> Iterator[Served]:
     """Serve taggers by name, in a thread of this process."""
     metrics = Metrics()
     models = [
-        serve_with(name, tagger, metrics, requests=queue, batch_words=batch_words)
+        serve_with(name, tagger, metrics, requests=queue, batch_words=batch_words, linker=linker)
         for name, tagger in taggers.items()
     ]
     service = Service(models, metrics, limits=limits or ServiceLimits(), **{"timeout": PATIENCE, **settings})

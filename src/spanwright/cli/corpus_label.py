@@ -11,7 +11,15 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report, report, reported, streamed
+from spanwright.cli.reading import (
+    FORMAT_HELP,
+    InputOptions,
+    path_and_type,
+    read_and_report,
+    report,
+    reported,
+    streamed,
+)
 from spanwright.cli.tables.scores import type_scores_table
 from spanwright.distant import Ambiguous, Case, Matcher
 from spanwright.errors import InputError
@@ -113,7 +121,7 @@ def label_command(
 
 def _typed(argument: str) -> tuple[Path, Lexicon]:
     """The lexicon of an argument `FILE` or `FILE:TYPE`, with its path."""
-    path, type_ = _path_and_type(argument)
+    path, type_ = path_and_type(argument)
     lexicon = reported(read_lexicon(path, type=type_))
     if not lexicon.types:
         raise InputError(
@@ -123,15 +131,6 @@ def _typed(argument: str) -> tuple[Path, Lexicon]:
     if without := sum(term.type is None for term in lexicon.terms()):
         typer.echo(f"note: {path}: {without:,} terms without a type are used as with --unknown", err=True)
     return path, lexicon
-
-
-def _path_and_type(argument: str) -> tuple[Path, str | None]:
-    path, colon, type_ = argument.rpartition(":")
-    if not colon or Path(argument).exists():
-        return Path(argument), None
-    if not type_ or not path:
-        raise InputError(f"--lexicon {argument!r}: expected FILE and FILE:TYPE, such as medic.txt:Disease")
-    return Path(path), type_
 
 
 def _without_types(lexicon: Lexicon) -> Lexicon:

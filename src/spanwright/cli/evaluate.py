@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from spanwright.cli.linking import read_lexicons
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
 from spanwright.cli.tables.scores import (
     breakdown_tables,
+    concept_tables,
     confusion_table,
     criteria_tables,
     difference_table,
@@ -25,6 +27,7 @@ from spanwright.cli.tables.scores import (
 from spanwright.errors import InputError
 from spanwright.evaluation.breakdowns import break_down
 from spanwright.evaluation.columns import Comparison, compare_documents
+from spanwright.evaluation.concepts import score_concepts
 from spanwright.evaluation.criteria import CRITERIA, Criterion, score
 from spanwright.evaluation.mistake_passages import find_passages
 from spanwright.evaluation.mistakes import find_confusions, find_mistakes
@@ -43,6 +46,8 @@ from spanwright.text import Document
 if TYPE_CHECKING:
     from rich.table import Table
 
+_Sources = Mapping[str, tuple[Sequence[Path] | None, str | None]]
+"""Files and their format, by what they are."""
 _EXAMPLES = 3
 """Examples of each kind of mistake with `--full`."""
 
@@ -78,6 +83,21 @@ _Against = Annotated[
 _N2C2 = Annotated[
     bool, typer.Option("--n2c2", help="Follow the conventions of n2c2 2018 (see docs/evaluation.md).")
 ]
+_Concepts = Annotated[
+    bool,
+    typer.Option(
+        "--concepts",
+        help="Scores of concepts: on gold mentions, of mentions with concepts, and of documents. With "
+        "--train, also of names seen and unseen.",
+    ),
+]
+_Lexicon = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE",
+        help="For --concepts: a lexicon that tells which identifiers mean the same; may be repeated.",
+    ),
+]
 _Full = Annotated[
     bool,
     typer.Option(
@@ -106,6 +126,8 @@ def evaluate_command(
     against: _Against = None,
     format_against: Annotated[str | None, typer.Option(help="Format of the other system's file.")] = None,
     n2c2: _N2C2 = False,
+    concepts: _Concepts = False,
+    lexicon: _Lexicon = None,
     full: _Full = False,
     strict: _Strict = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all that was asked for as JSON.")] = False,
@@ -116,17 +138,14 @@ def evaluate_command(
 
     Example: spanwright evaluate test.pubtator predicted.jsonl --ignore-type Species
     """
-    sources = {
+    sources: _Sources = {
         "gold": ([gold], format_gold),
         "predicted": ([predicted], format_predicted),
         "train": (train, format_train),
         "against": ([against] if against else None, format_against),
     }
-    corpora = {
-        name: read_and_report(paths, format=format, strict=strict)
-        for name, (paths, format) in sources.items()
-        if paths
-    }
+    corpora = _read(sources, strict=strict)
+    training = corpora["train"].documents if train else None
 
     def compare(system: str) -> Comparison:
         documents = (corpora[name].documents for name in ("gold", system))
@@ -138,17 +157,28 @@ def evaluate_command(
     parts: dict[str, _Part] = {}
     if criteria or full:
         parts["criteria"] = _criteria_part(comparison)
-    if breakdowns or train or full:
-        parts["breakdowns"] = _breakdowns_part(comparison, corpora["train"].documents if train else None)
+    if breakdowns or (train and not concepts) or full:
+        parts["breakdowns"] = _breakdowns_part(comparison, training)
     if mistakes or examples or full:
         number = _EXAMPLES if full and examples is None else examples or 0
         parts["mistakes"] = _mistakes_part(comparison, number)
     if full and (confidence := _confidence_part(comparison)):
         parts["confidence"] = confidence
+    if concepts or lexicon:
+        parts["concepts"] = _concepts_part(comparison, lexicon or (), training)
     if against:
         asked = CRITERIA if criteria or full else CRITERIA[:1]
         parts["against"] = _against_part(comparison, compare("against"), asked)
     _print(strict_scores(comparison), parts, corpora, as_json=as_json)
+
+
+def _read(sources: _Sources, *, strict: bool) -> dict[str, Corpus]:
+    """The corpora of those sources that were given."""
+    return {
+        name: read_and_report(paths, format=format, strict=strict)
+        for name, (paths, format) in sources.items()
+        if paths
+    }
 
 
 def _print(scores: Scores, parts: dict[str, _Part], corpora: dict[str, Corpus], *, as_json: bool) -> None:
@@ -223,6 +253,22 @@ def _confidence_part(comparison: Comparison) -> _Part | None:
         note = f"confidences left out: {reason}"
         return _Part({"notes": [note]}, (), (note,))
     return _Part(reliability.to_dict() | {"notes": []}, (reliability_table(reliability),))
+
+
+def _concepts_part(
+    comparison: Comparison, lexicons: Sequence[str], training: Iterable[Document] | None
+) -> _Part:
+    """Scores of concepts; identifiers of one term of a lexicon are the same."""
+    from spanwright.linking.concepts import SameConcepts
+
+    same = SameConcepts(read_lexicons(lexicons).terms())
+    scores = score_concepts(comparison.pairs, same=same.first, training=training)
+    notes = []
+    if not scores.mentions.gold:
+        notes.append("concepts: no gold entity has one, so there is nothing to compare with")
+    if not scores.has_candidates:
+        notes.append("concepts: the prediction has no candidates (`link --candidates`): none are scored at 5")
+    return _Part(scores.to_dict(), tuple(concept_tables(scores)), tuple(notes))
 
 
 def _against_part(comparison: Comparison, other: Comparison, criteria: Sequence[Criterion]) -> _Part:

@@ -10,6 +10,7 @@ import typer
 
 import spanwright
 from spanwright.cli.compare import compare_command
+from spanwright.cli.corpus_abbreviations import abbreviations_command
 from spanwright.cli.corpus_check import check_command
 from spanwright.cli.corpus_convert import convert_command
 from spanwright.cli.corpus_coverage import coverage_command
@@ -27,6 +28,7 @@ from spanwright.cli.inspect_generate import generate_command
 from spanwright.cli.inspect_spans import spans_command
 from spanwright.cli.job import job_command
 from spanwright.cli.models import models_command
+from spanwright.cli.link import link_command
 from spanwright.cli.push import push_command
 from spanwright.cli.quickstart import quickstart_command
 from spanwright.cli.recipes import recipes_command
@@ -51,6 +53,7 @@ app.command("compare")(compare_command)
 app.command("tune")(tune_command)
 app.command("tag")(tag_command)
 app.command("job")(job_command)
+app.command("link")(link_command)
 app.command("serve")(serve_command)
 app.command("evaluate")(evaluate_command)
 app.command("export")(export_command)
@@ -72,6 +75,7 @@ corpus_app.command("overlap")(overlap_command)
 corpus_app.command("map")(map_command)
 corpus_app.command("label")(label_command)
 corpus_app.command("split")(split_command)
+corpus_app.command("abbreviations")(abbreviations_command)
 app.add_typer(corpus_app, name="corpus")
 
 inspect_app = typer.Typer(help="Look inside a trained model.", no_args_is_help=True)

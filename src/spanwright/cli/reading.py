@@ -79,6 +79,16 @@ def parse_types(types: Sequence[str]) -> dict[str, str]:
     return parsed
 
 
+def path_and_type(argument: str) -> tuple[Path, str | None]:
+    """The file and the type of an argument `FILE` or `FILE:TYPE` of `--lexicon`."""
+    path, colon, type_ = argument.rpartition(":")
+    if not colon or Path(argument).exists():
+        return Path(argument), None
+    if not type_ or not path:
+        raise InputError(f"--lexicon {argument!r}: expected FILE and FILE:TYPE, such as medic.txt:Disease")
+    return Path(path), type_
+
+
 def reported(lexicon: Lexicon) -> Lexicon:
     """The lexicon, after telling on stderr what was noteworthy in its reading."""
     for line in lexicon.log.summary():

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from spanwright.cli.linking import LinkTo, linker_of
 from spanwright.errors import InputError
 
 TOKEN_VARIABLE = "SPANWRIGHT_TOKEN"
@@ -75,6 +76,7 @@ def serve_command(
     drain_seconds: DrainSecondsOption = 2.0,
     stuck_seconds: StuckSecondsOption = 30.0,
     runtime: RuntimeOption = None,
+    link: LinkTo = None,
 ) -> None:
     """Serve models over HTTP: POST /tag with {"text": "..."}, or open the address in a browser.
 
@@ -103,6 +105,7 @@ def serve_command(
             drain_seconds=drain_seconds,
             stuck_seconds=stuck_seconds,
             runtime=runtime,
+            linker=linker_of(link) if link else None,
         )
         if token is None and host not in _LOCAL:
             _note(f"no token is set: whoever reaches {host} may ask (see --token-file)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from spanwright.cli.job import job_command
+from spanwright.cli.linking import LinkTo, linker_of
 from spanwright.cli.reading import InputOptions, parse_options, parse_types, report, report_unwritable
 from spanwright.cli.tagging import (
     STANDARD_STREAM,
@@ -75,6 +76,10 @@ def tag_command(
     lossy: Lossy = False,
     runtime: RuntimeName = None,
     threads: _Threads = None,
+    link: LinkTo = None,
+    short_forms: Annotated[
+        bool, typer.Option("--short-forms", help="Give abbreviations the type of their long form.")
+    ] = False,
     processes: Annotated[int | None, typer.Option(hidden=True, min=1)] = None,
     engine: Annotated[Literal["local", "ray"] | None, typer.Option(hidden=True)] = None,
     address: Annotated[str | None, typer.Option(hidden=True)] = None,
@@ -87,6 +92,10 @@ def tag_command(
     Example: spanwright tag runs/plain/model abstracts/*.txt --out tagged.jsonl
     """
     if processes is not None or engine is not None:
+        if link or short_forms:
+            raise InputError(
+                "--link and --short-forms are not for jobs; run `spanwright link` on their outputs"
+            )
         _run_as_job(context)
         return
     _refuse_job_options({"--address": address, "--shard-documents": shard_documents})
@@ -107,14 +116,16 @@ def tag_command(
         lossy=lossy,
     )
     log = ReadingLog()
-    _tag(_documents(paths, log, input_format, parse_options(option or ())), out, options)
+    after = _Afterwards(link or (), short_forms=short_forms)
+    _tag(_documents(paths, log, input_format, parse_options(option or ())), out, options, after)
     report(log)
 
 
 def _run_as_job(context: typer.Context) -> None:
     """The old spelling of `spanwright job`, whose options have the names that they had here."""
     typer.echo("note: a tagging job is `spanwright job` now, with the same options", err=True)
-    job_command(**{name: value for name, value in context.params.items() if value is not None})
+    after = ("link", "short_forms")
+    job_command(**{k: v for k, v in context.params.items() if v is not None and k not in after})
 
 
 def _refuse_job_options(given: Mapping[str, object]) -> None:
@@ -123,7 +134,24 @@ def _refuse_job_options(given: Mapping[str, object]) -> None:
             raise InputError(f"{name} is for jobs; run one with `spanwright job`")
 
 
-def _tag(documents: Generator[Document, None, None], out: str, options: TaggingOptions) -> None:
+class _Afterwards:
+    """What happens to documents once they are tagged: short forms become entities, entities are linked."""
+
+    def __init__(self, link: Sequence[str], *, short_forms: bool) -> None:
+        self._linker = linker_of(link) if link else None
+        self._short_forms = short_forms
+
+    def __call__(self, documents: Iterator[Document]) -> Iterator[Document]:
+        if self._short_forms:
+            from spanwright.predicting.short_forms import with_short_forms
+
+            documents = map(with_short_forms, documents)
+        return documents if self._linker is None else self._linker.link(documents)
+
+
+def _tag(
+    documents: Generator[Document, None, None], out: str, options: TaggingOptions, after: _Afterwards
+) -> None:
     """Tag a stream of documents into one output."""
     from spanwright.predicting.tagging_options import load_tagger, tag_documents
 
@@ -133,7 +161,7 @@ def _tag(documents: Generator[Document, None, None], out: str, options: TaggingO
     # Closed at once if writing fails, not whenever the memory of the failure is cleared.
     with closing(documents), Progress(*_COLUMNS, console=Console(stderr=True)) as progress:
         task = progress.add_task("tag", total=None, entities=0)
-        tagged = _counted(tag_documents(tagger, documents, options), progress, task)
+        tagged = _counted(after(tag_documents(tagger, documents, options)), progress, task)
         if out == STANDARD_STREAM:
             write_stream(tagged, sys.stdout, target, lossy=options.lossy, unwritable=unwritable)
         else:

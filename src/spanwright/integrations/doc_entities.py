@@ -15,8 +15,10 @@ from typing import Any
 from spanwright.errors import InputError
 from spanwright.text import Entity
 
-SCORES, OFFSETS = "scores", "exact_offsets"
-"""Attributes of a span group: a confidence and `[start, end]` for each of its spans, in their order."""
+SCORES, OFFSETS, CONCEPTS = "scores", "exact_offsets", "concepts"
+"""Attributes of a span group: a confidence, `[start, end]` and a list of concepts for each of its spans."""
+SEPARATOR = "|"
+"""Between the concepts of a composite mention in `kb_id_`."""
 
 
 def add_group(doc: Any, key: str, entities: Iterable[Entity]) -> None:
@@ -25,12 +27,19 @@ def add_group(doc: Any, key: str, entities: Iterable[Entity]) -> None:
 
     ordered = sorted(entities, key=lambda entity: (entity.start, -entity.end, entity.type))
     spans = [
-        doc.char_span(entity.start, entity.end, label=entity.type, alignment_mode="expand")
+        doc.char_span(
+            entity.start,
+            entity.end,
+            label=entity.type,
+            kb_id=SEPARATOR.join(entity.concepts),
+            alignment_mode="expand",
+        )
         for entity in ordered
     ]
     attributes = {
         SCORES: [entity.confidence for entity in ordered],
         OFFSETS: [[entity.start, entity.end] for entity in ordered],
+        CONCEPTS: [list(entity.concepts) for entity in ordered],
     }
     doc.spans[key] = SpanGroup(doc, name=key, attrs=attributes, spans=spans)
 
@@ -83,7 +92,10 @@ def _behind(span: Any, group: Any) -> Iterator[Entity]:
 
 def _entity(group: Any, position: int) -> Entity:
     start, end = group.attrs[OFFSETS][position]
-    return Entity(start, end, group[position].label_, confidence=group.attrs[SCORES][position])
+    # Groups that were made before there were linkers have no concepts.
+    concepts = group.attrs[CONCEPTS][position] if CONCEPTS in group.attrs else ()
+    confidence = group.attrs[SCORES][position]
+    return Entity(start, end, group[position].label_, concepts=tuple(concepts), confidence=confidence)
 
 
 def _groups(doc: Any) -> Iterator[Any]:

@@ -40,11 +40,14 @@ class SpanwrightComponent:
         set_ents: bool = True,
         minimum_confidence: float = 0.0,
         tuned_thresholds: bool = False,
+        linker: str | Path | None = None,
     ) -> None:
+        """`linker` is the folder of a saved linker: spans then have the concept they mean as `kb_id_`."""
         self.key = key
         self.set_ents = set_ents
         self.minimum_confidence = minimum_confidence
         self.tuned_thresholds = tuned_thresholds
+        self._linker_folder = None if linker is None else Path(linker)
         self._use(Path(model))
 
     def _use(self, folder: Path) -> None:
@@ -58,6 +61,10 @@ class SpanwrightComponent:
             from spanwright.predicting.tagger import load
 
             self._tagger = load(self._folder)
+            if self._linker_folder is not None:
+                from spanwright.linking.saved import load_linker
+
+                self._tagger = self._tagger.linked(load_linker(self._linker_folder))
         return self._tagger
 
     def __call__(self, doc: Any) -> Any:
@@ -151,6 +158,7 @@ def make_component(
     set_ents: bool,
     minimum_confidence: float,
     tuned_thresholds: bool,
+    linker: str | None,
 ) -> SpanwrightComponent:
     """The factory, which spaCy calls with the configuration of a component."""
     return SpanwrightComponent(
@@ -159,6 +167,7 @@ def make_component(
         set_ents=set_ents,
         minimum_confidence=minimum_confidence,
         tuned_thresholds=tuned_thresholds,
+        linker=linker,
     )
 
 
@@ -175,6 +184,7 @@ def _register() -> None:
             "set_ents": True,
             "minimum_confidence": 0.0,
             "tuned_thresholds": False,
+            "linker": None,
         },
         func=make_component,
     )

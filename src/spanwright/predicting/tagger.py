@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import fields
 from itertools import islice
 from pathlib import Path
@@ -22,6 +23,9 @@ from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
 from spanwright.model_files.folders import model_folder, usual_runtime
+from spanwright.lexicons import Lexicon
+from spanwright.linking.building import build_linker
+from spanwright.linking.linker import Linker
 from spanwright.parts.batch import to_tensors
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.predicting.found import Found, Reporting
@@ -63,18 +67,31 @@ class Tagger:
     """Tags texts and documents with a trained model."""
 
     def __init__(
-        self, model: artifact.TrainedModel, *, corpus: str | None = None, shared_types: bool = False
+        self,
+        model: artifact.TrainedModel,
+        *,
+        corpus: str | None = None,
+        shared_types: bool = False,
+        linker: Linker | None = None,
     ) -> None:
         """Models of several corpora answer as `corpus` would; unless named, as a document's corpus, or as
-        their target. With `shared_types` they answer in the types of their label map."""
+        their target. With `shared_types` they answer in the types of their label map. With a linker,
+        entities have the concepts that they mean."""
         self.model = model
+        self._linker = linker
         self._plan = model.plan
         self._corpus = _known_corpus(model.labels, corpus)
         self._names = _answer_names(model.labels) if shared_types else model.labels.types
 
     def answering(self, *, corpus: str | None = None, shared_types: bool = False) -> Tagger:
         """A tagger with the same model that answers with the types of a corpus, or with the shared types."""
-        return Tagger(self.model, corpus=corpus, shared_types=shared_types)
+        return Tagger(self.model, corpus=corpus, shared_types=shared_types, linker=self._linker)
+
+    def linked(self, lexicon: Lexicon | Linker) -> Tagger:
+        """A tagger that answers as this one, and gives entities the concepts of a lexicon or of a linker."""
+        changed = copy(self)
+        changed._linker = build_linker(lexicon) if isinstance(lexicon, Lexicon) else lexicon
+        return changed
 
     @overload
     def tag(
@@ -124,7 +141,7 @@ class Tagger:
         Only models that read descriptions can (recipe `binder`). How well this works depends on what the
         model has learnt to compare; see docs/binder.md.
         """
-        return Tagger(self.model.with_types(descriptions))
+        return Tagger(self.model.with_types(descriptions), linker=self._linker)
 
     def _lowest(self, minimum: float, tuned: bool) -> Floats:
         """The lowest confidence that an entity of each type may have, `(types,)`."""
@@ -157,7 +174,8 @@ class Tagger:
             found.append(self._found(batch))
             yield
         reporting = Reporting(self.model, self._names, lowest)
-        return (yield from reporting.tagged(prepared, Found.joined(found)))
+        tagged = yield from reporting.tagged(prepared, Found.joined(found))
+        return tagged if self._linker is None else list(self._linker.link(tagged))
 
     @torch.inference_mode()
     def _found(self, batch: Batch[Array]) -> Found:

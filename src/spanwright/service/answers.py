@@ -114,7 +114,8 @@ class Answers:
         except TimeoutError:
             reason = f"the request was not answered within {self._service.timeout:g} s"
             raise OverloadError(reason, model.batcher.retry_seconds) from None
-        if sum(len(document.text) for document in found) < _LONG_CHARACTERS:
+        is_short = sum(len(document.text) for document in found) < _LONG_CHARACTERS
+        if is_short and not request.link:
             answer = _rendered(found, model, request)
         else:
             answer = await asyncio.to_thread(_rendered, found, model, request)
@@ -142,6 +143,8 @@ async def _check_words(documents: Sequence[Document], most: int) -> None:
 
 def _rendered(found: Sequence[Document], model: ServedModel, request: TagRequest) -> formats.Answer:
     kept = [model.kept(document, request) for document in found]
+    if request.link:
+        kept = model.linked(kept)
     return formats.answer_with(kept, request.format, model.name)
 
 

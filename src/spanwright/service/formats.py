@@ -10,8 +10,9 @@ from typing import Any
 
 from spanwright.formats.files import named, write_stream
 from spanwright.formats.unwritable import Unwritable, count_unwritable
+from spanwright.linking.linker import LINKS
 from spanwright.service.messages import OutputFormat
-from spanwright.text import Document, Entity
+from spanwright.text import Document
 
 TEXT, JSON, LINES = "text/plain; charset=utf-8", "application/json", "application/x-ndjson"
 UNWRITABLE, EXAMPLES = "Spanwright-Losses", "Spanwright-Loss-Examples"
@@ -63,20 +64,26 @@ def _json_parts(documents: Sequence[Document], model: str) -> Iterator[bytes]:
         about = {"id": document.id, "text": document.text, "characters": len(document.text)}
         yield b"," * (number > 0) + _json(about)[:-1] + b',"entities":['
         for start in range(0, len(document.entities), _ENTITIES_AT_ONCE):
-            part = [_record(document, each) for each in document.entities[start : start + _ENTITIES_AT_ONCE]]
+            part = [
+                _record(document, place)
+                for place in range(start, min(start + _ENTITIES_AT_ONCE, len(document.entities)))
+            ]
             yield b"," * (start > 0) + _json(part)[1:-1]
         yield b"]}"
     yield b"]}"
 
 
-def _record(document: Document, entity: Entity) -> dict[str, Any]:
+def _record(document: Document, place: int) -> dict[str, Any]:
     """An entity as `EntityAnswer` has it."""
+    entity = document.entities[place]
+    links = document.annotation_notes.get(LINKS)
     return {
         "start": entity.start,
         "end": entity.end,
         "type": entity.type,
         "text": document.mention(entity),
         "confidence": entity.confidence,
+        **({} if links is None else {"link": links[place]}),
     }
 
 

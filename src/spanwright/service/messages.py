@@ -49,6 +49,8 @@ class TagRequest(BaseModel):
     """Types to look for besides, by name and description; only for models that read descriptions."""
     corpus: str | None = None
     """For models of several corpora: the one whose types are asked for."""
+    link: bool = False
+    """Whether entities shall have the concepts that they mean; only where the service has a linker."""
     format: OutputFormat = "json"
     """The format of the answer."""
 
@@ -64,6 +66,28 @@ class TagRequest(BaseModel):
         return [self.text] if self.text is not None else self.texts or []
 
 
+class CandidateAnswer(BaseModel):
+    """A concept that an entity may mean."""
+
+    concepts: list[str]
+    """Its identifier; several for concepts that are named together."""
+    name: str
+    """The name of the lexicon that is most like the entity."""
+    score: float
+
+
+class LinkAnswer(BaseModel):
+    """Which concept an entity means."""
+
+    concepts: list[str]
+    """Empty for no concept, several for a composite mention."""
+    confidence: float
+    stage: str
+    """What has found it: exact, abbreviation, composite or similar."""
+    candidates: list[CandidateAnswer]
+    """The best first."""
+
+
 class EntityAnswer(BaseModel):
     """An entity; offsets count Unicode characters (code points) and are half open."""
 
@@ -72,6 +96,8 @@ class EntityAnswer(BaseModel):
     type: str
     text: str
     confidence: float
+    link: LinkAnswer | None = None
+    """Only if it was asked for."""
 
 
 class DocumentAnswer(BaseModel):
@@ -109,6 +135,8 @@ class ModelAnswer(BaseModel):
     reads_descriptions: bool
     """Whether requests may bring types of their own."""
     corpora: list[str]
+    links: bool
+    """Whether requests may ask for concepts."""
     calibrated: bool
     """Whether confidences are calibrated on development data."""
     tuned_thresholds: dict[str, float]

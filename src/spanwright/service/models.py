@@ -11,6 +11,7 @@ from typing import Any
 from spanwright.errors import InputError
 from spanwright.model_files.digests import WEIGHTS
 from spanwright.model_files.folders import model_folder
+from spanwright.linking.linker import Linker
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.service.batching import Batcher
 from spanwright.service.messages import FieldError, ModelAnswer, TagRequest
@@ -28,6 +29,7 @@ class ServedModel:
     name: str
     tagger: Tagger
     batcher: Batcher
+    linker: Linker | None = None
 
     @property
     def reads_descriptions(self) -> bool:
@@ -44,6 +46,7 @@ class ServedModel:
             types=list(dict.fromkeys(model.labels.types)),
             reads_descriptions=self.reads_descriptions,
             corpora=list(model.labels.corpora),
+            links=self.linker is not None,
             calibrated=model.calibration is not None,
             tuned_thresholds=model.tuned,
             scores=model.facts.get("scores", {}),
@@ -61,6 +64,10 @@ class ServedModel:
             raise FieldError(
                 ("tuned_thresholds",),
                 f"the model {self.name!r} has none; expected false, with minimum_confidence or thresholds",
+            )
+        if request.link and self.linker is None:
+            raise FieldError(
+                ("link",), "the service has no linker; expected false, or a service of `serve --link LEXICON`"
             )
         known = {*model.labels.types, *request.types}
         for name in request.thresholds:
@@ -83,6 +90,11 @@ class ServedModel:
         return document.with_entities(
             tuple(e for e in document.entities if (e.confidence or 0.0) >= limits[e.type])
         )
+
+    def linked(self, documents: Sequence[Document]) -> list[Document]:
+        """The documents with the concepts of their entities, and all about their links in notes."""
+        assert self.linker is not None
+        return list(self.linker.link(documents, candidates=True))
 
 
 def named_paths(arguments: Sequence[str]) -> dict[str, Path]:
@@ -113,10 +125,12 @@ def load_models(
     batch_words: int,
     runtime: str | None = None,
     map_weights: bool = False,
+    linker: Linker | None = None,
 ) -> list[ServedModel]:
     """Load models, each with a thread of its own; the first is the default.
 
-    With `map_weights`, all processes that serve a model have one copy of its weights in memory.
+    A linker serves all of them. With `map_weights`, all processes that serve a model have one copy of its
+    weights in memory.
     """
     options: dict[str, Any] = {} if runtime is None else {"runtime": runtime}
     # All of them before any thread is started: a wrong path shall leave nothing behind.
@@ -125,7 +139,7 @@ def load_models(
         for name, tagger in taggers.items():
             use_mapped_weights(tagger, paths[name])
     return [
-        serve_with(name, tagger, metrics, requests=requests, batch_words=batch_words)
+        serve_with(name, tagger, metrics, requests=requests, batch_words=batch_words, linker=linker)
         for name, tagger in taggers.items()
     ]
 
@@ -145,7 +159,13 @@ def use_mapped_weights(tagger: Tagger, folder: Path) -> None:
 
 
 def serve_with(
-    name: str, tagger: Tagger, metrics: Metrics, *, requests: int, batch_words: int
+    name: str,
+    tagger: Tagger,
+    metrics: Metrics,
+    *,
+    requests: int,
+    batch_words: int,
+    linker: Linker | None = None,
 ) -> ServedModel:
     """A tagger as a served model, whose work is counted."""
     tagger.tag("The first text takes longer than all others.")
@@ -156,4 +176,4 @@ def serve_with(
         on_batch=lambda figures: metrics.count_batch(name, figures),
     )
     metrics.watch(name, lambda: batcher.length, lambda: batcher.busy_seconds)
-    return ServedModel(name, tagger, batcher)
+    return ServedModel(name, tagger, batcher, linker)

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NoReturn
 
+from spanwright.linking.linker import Linker
 from spanwright.service import running
 from spanwright.service.answers import Service
 from spanwright.service.limits import ServiceLimits
@@ -37,6 +38,7 @@ class ServeOptions:
     drain_seconds: float
     stuck_seconds: float
     runtime: str | None
+    linker: Linker | None = None
 
 
 def start(
@@ -101,6 +103,7 @@ def _load(options: ServeOptions, metrics: Metrics) -> list[ServedModel]:
         batch_words=options.batch_words,
         runtime=options.runtime,
         map_weights=options.workers > 1,
+        linker=options.linker,
     )
 
 

@@ -148,3 +148,12 @@ def _coverage_cells(covered: Covered) -> list[str]:
         f"{100 * covered.distinct_share:.1f}",
         median,
     ]
+
+
+def abbreviations_table(counts: Counter[tuple[str, str]]) -> Table:
+    """A row per short and long form, the most frequent first, with the number of definitions."""
+    table = Table("short form", "long form", "definitions")
+    for (short, long), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        # Text, because both may hold square brackets, which rich would take for markup.
+        table.add_row(Text(short), Text(" ".join(long.split())), f"{count:,}")
+    return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from rich.text import Text
 from spanwright.evaluation import Averages, Counts, Scores
 from spanwright.evaluation.breakdowns import Breakdowns
 from spanwright.evaluation.columns import Integers
+from spanwright.evaluation.concepts import ConceptScores
 from spanwright.evaluation.criteria import Criterion, CriterionScores, Matches
 from spanwright.evaluation.mistake_passages import Passage
 from spanwright.evaluation.mistakes import Confusion, Mistakes
@@ -20,6 +22,8 @@ from spanwright.evaluation.significance import Difference, Interval
 from spanwright.perturbing.measuring import Robustness
 
 _NOTHING = "-"
+_FREQUENT = 10
+"""Mistakes in concepts that are shown."""
 _MATRIX_TYPES = 6
 """Types that a matrix shows on their own: as many as fit a terminal of 80 columns."""
 _ROBUSTNESS_CAPTION = (
@@ -67,6 +71,31 @@ def breakdown_tables(breakdowns: Breakdowns) -> Iterator[Table]:
     """A table for each attribute."""
     for attribute, buckets in breakdowns.attributes.items():
         yield _matches_table(f"strict scores by {attribute}", attribute, buckets)
+
+
+def concept_tables(scores: ConceptScores) -> Iterator[Table]:
+    """Accuracy on gold mentions, scores of mentions with concepts and of documents, and frequent mistakes."""
+    columns = ("mentions", "accuracy", "at 5", "any", "no concept")
+    table = _table("concepts of gold mentions that are predicted", ["names"], columns)
+    for name, counts in {"all": scores.on_gold, **scores.by_familiarity}.items():
+        at_five = counts.share(counts.among_five) if scores.has_candidates else None
+        shares = (counts.share(counts.right), at_five, counts.share(counts.any_right))
+        table.add_row(name, str(counts.mentions), *map(_percent_or_nothing, shares), str(counts.without))
+    yield table
+    table = _table("scores of concepts", ["of"], ("P", "R", "F1", "gold", "predicted", "correct"))
+    for name, found in (("mentions with concepts", scores.mentions), ("documents", scores.documents)):
+        table.add_row(name, *_percentages(found), *_numbers(found))
+    yield table
+    table = _table("frequent mistakes", ["mention", "gold", "predicted"], ("count",))
+    kinds = Counter((each.mention, each.gold, each.predicted) for each in scores.wrong)
+    for (mention, gold, predicted), count in kinds.most_common(_FREQUENT):
+        # Text, because all of them may hold square brackets, which rich would take for markup.
+        table.add_row(*map(Text, (mention, "|".join(gold), "|".join(predicted) or "no concept")), str(count))
+    yield table
+
+
+def _percent_or_nothing(share: float | None) -> str:
+    return _NOTHING if share is None else _percent(share)
 
 
 def mistake_tables(mistakes: Mistakes) -> Iterator[Table]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -103,6 +104,14 @@ def _adapted(backbone: nn.Module, name: str, lora: LoraSettings | None, checkpoi
     if checkpointing:
         _checkpoint_gradients(backbone)
     return backbone
+
+
+def plain_config(config: Any) -> dict[str, Any]:
+    """A backbone's configuration without paths of this machine and without anything that names code."""
+    values: dict[str, Any] = json.loads(config.to_json_string(use_diff=False))
+    for key in ("_name_or_path", "auto_map", "architectures", "transformers_version", "quantization_config"):
+        values.pop(key, None)
+    return values
 
 
 def from_config(config: dict[str, Any]) -> nn.Module:

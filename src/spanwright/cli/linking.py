@@ -1,0 +1,64 @@
+"""What `link`, `tag` and `serve` have in common: linkers from lexicons or from saved folders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spanwright.cli.reading import path_and_type, reported
+from spanwright.errors import InputError
+from spanwright.lexicons import Lexicon, merge, read_lexicon
+from spanwright.lexicons.files import FORMS, form_of
+
+if TYPE_CHECKING:
+    from spanwright.linking.linker import Linker
+
+LinkTo = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LEXICON",
+        help="Link entities to the concepts of a lexicon, FILE or FILE:TYPE, or of a linker that "
+        "`spanwright link --save` has written; lexicons may be repeated.",
+    ),
+]
+LexiconFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE[:TYPE]",
+        help=f"A dictionary or ontology ({', '.join(FORMS)}), and the type of the entities that it is for; "
+        "without one, it is for all. May be repeated.",
+    ),
+]
+NumberPrefix = Annotated[
+    str, typer.Option(help="What to put before plain numbers of MEDIC, such as OMIM:, as corpora write them.")
+]
+
+
+def read_lexicons(arguments: Sequence[str], *, number_prefix: str = "") -> Lexicon:
+    """The lexicons of arguments `FILE` or `FILE:TYPE` as one."""
+    return merge(*(_lexicon(argument, number_prefix) for argument in arguments))
+
+
+def _lexicon(argument: str, number_prefix: str) -> Lexicon:
+    path, type_ = path_and_type(argument)
+    options: dict[str, Any] = {}
+    if number_prefix and "number_prefix" in form_of(path).options:
+        options["number_prefix"] = number_prefix
+    return reported(read_lexicon(path, type=type_, **options))
+
+
+def linker_of(arguments: Sequence[str]) -> Linker:
+    """The linker of the arguments of `--link`: a saved one, or one that is built from lexicons."""
+    from spanwright.linking.building import build_linker
+    from spanwright.linking.saved import is_linker, load_linker
+
+    saved = [argument for argument in arguments if is_linker(Path(argument))]
+    if saved and len(arguments) > 1:
+        raise InputError(
+            f"--link {saved[0]}: a saved linker is used alone; build one from all lexicons with "
+            f"`spanwright link --save`"
+        )
+    return load_linker(saved[0]) if saved else build_linker(read_lexicons(arguments))

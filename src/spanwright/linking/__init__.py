@@ -1,0 +1,1 @@
+"""Linking: which concept of a lexicon a mention means."""

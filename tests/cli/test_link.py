@@ -1,0 +1,131 @@
+"""`spanwright link` and `evaluate --concepts`, from files to files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from corpus_commands import put
+from running import run
+
+from spanwright.formats.files import read
+from spanwright.text import Document, Entity
+
+MEDIC = "D1|114480||Breast Neoplasms|Breast Cancer\nD2||Ovarian Neoplasms|Ovarian Cancer\n"
+TEXT = "breast and ovarian cancer, breast tumour, soap"
+DOCUMENT = Document(
+    "1", TEXT, (Entity(0, 25, "Disease"), Entity(27, 40, "Disease"), Entity(42, 46, "Thing", concepts=("S",)))
+)
+
+
+@pytest.fixture
+def lexicon(tmp_path: Path) -> Path:
+    path = tmp_path / "medic.txt"
+    path.write_text(MEDIC, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def tagged(tmp_path: Path) -> Path:
+    return put(tmp_path / "tagged", [DOCUMENT])
+
+
+def concepts(path: Path) -> list[tuple[str, ...]]:
+    (document,) = read(path).documents
+    return [entity.concepts for entity in document.entities]
+
+
+@pytest.mark.parametrize("name", ["linked.pubtator", "linked.jsonl", "linked.bioc.json", "linked.bioc.xml"])
+def test_entities_are_linked_in_every_format_with_ids(
+    tmp_path: Path, lexicon: Path, tagged: Path, name: str
+) -> None:
+    out = tmp_path / name
+    done = run("link", tagged, "--lexicon", f"{lexicon}:Disease", "--out", out)
+    assert done.code == 0, done.stderr
+    assert concepts(out) == [("D1", "D2"), ("D1",), ()]
+    assert "entities linked: 2, with no concept: 1" in done.stdout
+    assert "types that the lexicon is not for (Disease): Thing 1" in done.stderr
+
+
+def test_brat_has_the_ids_too(tmp_path: Path, lexicon: Path, tagged: Path) -> None:
+    done = run("link", tagged, "--lexicon", f"{lexicon}:Disease", "--out", tmp_path / "b", "--to", "brat")
+    assert done.code == 0, done.stderr
+    assert concepts(tmp_path / "b")[:2] == [("D1", "D2"), ("D1",)]
+
+
+def test_a_format_without_ids_is_refused_unless_it_may_lose_them(
+    tmp_path: Path, lexicon: Path, tagged: Path
+) -> None:
+    call = (
+        "link",
+        tagged,
+        "--lexicon",
+        f"{lexicon}:Disease",
+        "--out",
+        tmp_path / "out.conll",
+        "--to",
+        "conll",
+    )
+    assert run(*call).code == 2
+    assert "concepts" in run(*call, "--lossy").stderr
+
+
+def test_a_saved_linker_is_used_and_notices_another_lexicon(
+    tmp_path: Path, lexicon: Path, tagged: Path
+) -> None:
+    folder = tmp_path / "linker"
+    done = run("link", "--lexicon", f"{lexicon}:Disease", "--save", folder)
+    assert done.code == 0 and "4 names" in done.stdout
+    assert run("link", tagged, "--linker", folder, "--out", tmp_path / "a.jsonl").code == 0
+    assert concepts(tmp_path / "a.jsonl")[0] == ("D1", "D2")
+    lexicon.write_text(MEDIC + "D3||Flu\n", encoding="utf-8")
+    again = (
+        "link",
+        tagged,
+        "--linker",
+        folder,
+        "--lexicon",
+        f"{lexicon}:Disease",
+        "--out",
+        tmp_path / "a.jsonl",
+    )
+    assert "the lexicon has changed since the linker was built" in run(*again).error
+
+
+def test_a_lexicon_of_another_type_is_an_error(tmp_path: Path, lexicon: Path, tagged: Path) -> None:
+    done = run("link", tagged, "--lexicon", f"{lexicon}:Gene", "--out", tmp_path / "a.jsonl")
+    assert "--lexicon FILE:Disease" in done.error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--out", "x.jsonl"), "nothing to link to"),
+        ((), "give files to link and --out"),
+    ],
+)
+def test_a_call_that_lacks_something_is_an_error(
+    tagged: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    assert message in run("link", tagged, *arguments).error
+
+
+def test_a_minimum_confidence_leaves_doubtful_ones_without(
+    tmp_path: Path, lexicon: Path, tagged: Path
+) -> None:
+    run("link", tagged, "--lexicon", lexicon, "--out", tmp_path / "a.jsonl", "--minimum-confidence", "0.999")
+    assert concepts(tmp_path / "a.jsonl")[1] == ()
+
+
+def test_concepts_are_evaluated(tmp_path: Path, lexicon: Path, tagged: Path) -> None:
+    gold = Document("1", TEXT, (Entity(0, 25, "Disease", concepts=("D2", "OMIM:114480")),))
+    source = put(tmp_path / "gold", [gold])
+    run("link", tagged, "--lexicon", lexicon, "--candidates", "--out", tmp_path / "a.jsonl")
+    files = (source, tmp_path / "a.jsonl")
+    plain = json.loads(run("evaluate", *files, "--concepts", "--json").stdout)["concepts"]
+    assert plain["on_gold_mentions"]["accuracy"] == 0
+    done = run("evaluate", *files, "--lexicon", lexicon, "--json")
+    found = json.loads(done.stdout)["concepts"]
+    assert found["on_gold_mentions"]["accuracy"] == found["on_gold_mentions"]["accuracy_at_5"] == 1
+    assert "concepts of gold mentions" in run("evaluate", *files, "--lexicon", lexicon).stdout

@@ -31,13 +31,14 @@ lint: $(READY)  ## formatting, lint and types
 	$(BIN)/mypy
 
 # One torch thread per worker: two workers on two cores, and runs that repeat bit for bit.
-TESTS = OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest -q -n 2 --dist worksteal
+# Bytecode is kept, also where the environment says otherwise: each worker would rewrite every module again.
+TESTS = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest -q -n 2 --dist worksteal
 
 test: lint  ## lint, and every quick test
 	$(TESTS) -m "not slow"
 
-test-all: lint $(READY_ALL)  ## lint, and every test
-	$(TESTS)
+test-all: lint $(READY_ALL)  ## lint, and every test, with more examples of each property
+	$(TESTS) --hypothesis-profile thorough
 
 bench: $(READY)  ## time of the plain recipe divided by the bare encoder's
 	$(BIN)/python benchmarks/speed.py plain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -16,10 +17,26 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = Path(os.environ.get("SPANWRIGHT_CHROMIUM", "/usr/bin/chromium"))
 
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-# CI repeats the same examples, so that a change is judged by itself; everywhere else new ones are tried.
-settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
+# `make test` tries fewer examples of each property than `make test-all`. CI repeats the same ones, so that a
+# change is judged by itself; everywhere else new ones are tried.
+settings.register_profile(
+    "quick",
+    deadline=None,
+    max_examples=40,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=100)
+settings.load_profile("quick")
+
+# What is imported stays: looking through it for garbage again and again takes longer than many a test.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among what tests make, and no longer among all modules and tests."""
+    gc.enable()
+    gc.freeze()
 
 
 def shared_folder(variable: str, name: str) -> Path:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import io
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +18,7 @@ import spanwright
 import tiny
 from cli.running import run
 from spanwright import artifact
+from spanwright.cli.quickstart import _try_installed
 from spanwright.cli.tables.tagging import installed_models_table
 from spanwright.errors import ModelError, SpanwrightError
 from spanwright.model_files.folders import MODELS, installed_models, model_folder
@@ -46,6 +49,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         vars(MODELS).pop("_outside", None)
         vars(MODELS)["_outside"] = {entry: MODELS._outside[entry] for entry in MODELS if entry != "biomed"}
         sys.modules.pop(package.name, None)
+        importlib.invalidate_caches()
         return package
 
     yield made
@@ -68,6 +72,25 @@ def test_a_name_is_taken_wherever_a_folder_is(install: Install, tmp_path: Path) 
     assert by_name.identity() == by_folder.identity()
     done = run("report", "cells", "--gold", "tag.jsonl", "--out", "report.html")
     assert done.code == 0, done.stderr
+
+
+def test_the_spacy_component_takes_a_name(install: Install) -> None:
+    spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")
+    install("cells")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("spanwright", config={"model": "cells"})
+    assert len(nlp(TEXT).spans["spanwright"]) == len(spanwright.load("cells").tag(TEXT).entities) > 0
+
+
+def test_quickstart_first_tries_an_installed_model(install: Install) -> None:
+    console = Console(width=100, record=True, file=io.StringIO())
+    folder = install("cells")
+    _try_installed(console)
+    told = console.export_text()
+    assert "What the installed model cells finds" in told and "cystic fibrosis" in told
+    shutil.rmtree(folder)
+    _try_installed(console)
+    assert "pip install ./models/biomed" in console.export_text()
 
 
 def test_what_is_there_goes_before_a_name(install: Install, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from spanwright.cli.tables.tagging import installed_models_table
-from spanwright.model_files.folders import installed_models
+from spanwright.model_files.folders import MAKE_BIOMED, installed_models
 
 
 def models_command() -> None:
@@ -16,6 +16,6 @@ def models_command() -> None:
     """
     found = list(installed_models())
     if not found:
-        typer.echo("no model is installed; in a clone of Spanwright: pip install ./models/biomed")
+        typer.echo(f"no model is installed; {MAKE_BIOMED}")
         return
     Console(markup=False, emoji=False).print(installed_models_table(found))

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from spanwright import sample
 from spanwright.cli.tables.tagging import found_entities_table
-from spanwright.model_files.folders import MODELS
+from spanwright.model_files.folders import installed_names
 
 _SENTENCE = "Loss of BRCA2 made human breast cancer cells sensitive to olaparib and cisplatin."
 _REAL = (
@@ -55,9 +55,8 @@ def quickstart_command(
 
 def _try_installed(console: Console) -> None:
     """Tag a few sentences with the first installed model."""
-    name = next((name for name in sorted(MODELS) if MODELS[name].is_dir()), None)
+    name = next(iter(installed_names()), None)
     if name is None:
-        console.print("No model is installed; in a clone: pip install ./models/biomed", highlight=False)
         return
 
     from spanwright.predicting.tagger import load

@@ -19,8 +19,7 @@ from spanwright.outside import Known
 
 MODELS: Mapping[str, Path] = Known({}, group="spanwright.models", expected=Path)
 """The folders of installed models, by name."""
-_BIOMED = "pip install ./models/biomed"
-"""In a clone of this repository."""
+MAKE_BIOMED = "`make model` in a clone of Spanwright trains biomed"
 
 
 def located(model: str | Path) -> Path:
@@ -33,7 +32,7 @@ def model_folder(model: str | Path) -> Path:
     """The model directory of that path or name; anything else is refused."""
     folder = located(model)
     if not folder.is_dir():
-        raise ModelError(_told_missing(folder))
+        raise ModelError(_told_missing(str(model), folder))
     for name in REQUIRED:
         file = folder / name
         if not file.is_file() or file.is_symlink():
@@ -53,14 +52,20 @@ def usual_runtime(folder: Path) -> str:
     return str(named) if named is not None and any(folder.glob(GRAPHS)) else "torch"
 
 
-def _told_missing(folder: Path) -> str:
+def _told_missing(model: str, folder: Path) -> str:
+    if model in MODELS:
+        return f"{model}: the package of this model has no weights; {MAKE_BIOMED}"
     if len(folder.parts) > 1:
         return f"{folder}: no such model directory"
-    install = "" if "biomed" in MODELS else f". To install the model biomed: {_BIOMED}"
     return (
         f"{folder}: no such model directory, and no installed model has this name; installed: "
-        f"{', '.join(MODELS) or 'none'}{install}"
+        f"{', '.join(installed_names()) or f'none; {MAKE_BIOMED}'}"
     )
+
+
+def installed_names() -> list[str]:
+    """The names of installed models, sorted; packages without weights are none."""
+    return sorted(name for name, folder in MODELS.items() if folder.is_dir())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ class InstalledModel:
 
 def installed_models() -> Iterator[InstalledModel]:
     """The installed models, sorted by name."""
-    for name in sorted(MODELS):
+    for name in installed_names():
         folder = model_folder(name)
         described, labels = (_values(folder / file) for file in (DESCRIPTION, LABELS))
         facts = described.get("facts", {})

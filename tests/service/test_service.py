@@ -149,6 +149,7 @@ def test_models_tell_what_can_be_asked_of_them(service: Served) -> None:
         "tuned_thresholds": THRESHOLDS,
         "scores": {"dev": {"f1": 0.5}},
         "default": True,
+        "links": False,
     }
     assert (binder["name"], binder["reads_descriptions"], binder["calibrated"]) == ("binder", True, False)
     assert (binder["default"], binder["tuned_thresholds"]) == (False, {})

@@ -27,8 +27,8 @@ from spanwright.cli.inspect_corpora import corpora_command
 from spanwright.cli.inspect_generate import generate_command
 from spanwright.cli.inspect_spans import spans_command
 from spanwright.cli.job import job_command
-from spanwright.cli.models import models_command
 from spanwright.cli.link import link_command
+from spanwright.cli.models import models_command
 from spanwright.cli.push import push_command
 from spanwright.cli.quickstart import quickstart_command
 from spanwright.cli.recipes import recipes_command

@@ -34,7 +34,7 @@ class Part(nn.Module):
         """Names of the loss terms that it adds."""
         return frozenset()
 
-    def rows(self) -> Rows:
+    def named_rows(self) -> Rows:
         """What the rows of weights in it stand for; weights that are not named are of one piece."""
         return {}
 

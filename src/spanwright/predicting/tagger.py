@@ -22,10 +22,10 @@ from spanwright.batches.steps import Steps, finished
 from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
-from spanwright.model_files.folders import model_folder, usual_runtime
 from spanwright.lexicons import Lexicon
 from spanwright.linking.building import build_linker
 from spanwright.linking.linker import Linker
+from spanwright.model_files.folders import model_folder, usual_runtime
 from spanwright.parts.batch import to_tensors
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.predicting.found import Found, Reporting

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from spanwright.errors import InputError
+from spanwright.linking.linker import Linker
 from spanwright.model_files.digests import WEIGHTS
 from spanwright.model_files.folders import model_folder
-from spanwright.linking.linker import Linker
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.service.batching import Batcher
 from spanwright.service.messages import FieldError, ModelAnswer, TagRequest

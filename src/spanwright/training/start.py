@@ -152,7 +152,7 @@ def rows_of(part: nn.Module) -> Rows:
         f"{place}.{name}" if place else name: axes
         for place, inner in part.named_modules()
         if isinstance(inner, Part)
-        for name, axes in inner.rows().items()
+        for name, axes in inner.named_rows().items()
     }
 
 

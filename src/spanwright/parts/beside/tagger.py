@@ -47,7 +47,7 @@ class WordTagger(Part):
         """Names of the loss terms."""
         return {TAGS}
 
-    def rows(self) -> Rows:
+    def named_rows(self) -> Rows:
         """One row for each tag; with a CRF also its borders, and rows and columns of its moves."""
         tags: list[Row] = [("outside", 0)]
         for type_ in range(self.own.mask.shape[1]):

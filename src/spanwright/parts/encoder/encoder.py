@@ -40,7 +40,7 @@ class Encoder(Part):
         embeddings: Any = backbone.get_input_embeddings() if corpora else None  # type: ignore[operator]
         self.corpora = CorpusTokens(embeddings.weight, corpora, corpus_from_end) if corpora else None
 
-    def rows(self) -> Rows:
+    def named_rows(self) -> Rows:
         """One row for each corpus that has a vector."""
         if self.corpora is None:
             return {}

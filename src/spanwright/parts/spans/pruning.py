@@ -38,7 +38,7 @@ class Pruner(Part):
         """Names of the loss terms."""
         return {PRUNING}
 
-    def rows(self) -> Rows:
+    def named_rows(self) -> Rows:
         """One row for each width."""
         return {"widths.weight": (width_rows(self.widths.num_embeddings),)}
 

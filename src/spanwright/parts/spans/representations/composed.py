@@ -41,7 +41,7 @@ class Composed(Representation):
         self.rectify = settings.activation == "relu"
         self.dropout = nn.Dropout(settings.dropout)
 
-    def rows(self) -> Rows:
+    def named_rows(self) -> Rows:
         """One row for each width, if widths are among the ingredients."""
         if "width" not in self.ingredients:
             return {}

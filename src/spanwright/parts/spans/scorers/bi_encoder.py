@@ -124,7 +124,7 @@ class BiEncoder(Scorer[Comparisons]):
         """Names of the loss terms."""
         return set(self.compare)
 
-    def rows(self) -> Rows:
+    def named_rows(self) -> Rows:
         """One threshold, if there are any, and one state without text for each type."""
         types = type_rows(self.own.mask.shape[1])
         names = [f"compare.{kind}.{name}" for kind in self.compare for name in ("thresholds", "tuned")]

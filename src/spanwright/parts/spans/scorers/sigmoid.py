@@ -45,7 +45,7 @@ class Sigmoid(Scorer[Tensor]):
         """Names of the loss terms."""
         return {"spans"}
 
-    def rows(self) -> Rows:
+    def named_rows(self) -> Rows:
         """One row of the last layer, and a threshold if it is tuned, for each type."""
         types = type_rows(last_layer(self.layers).out_features)
         return last_layer_rows(self.layers, types) | ({} if self.tuned is None else {"tuned": (types,)})

@@ -38,7 +38,7 @@ class Softmax(Scorer[Tensor]):
         """Names of the loss terms."""
         return {"spans"}
 
-    def rows(self) -> Rows:
+    def named_rows(self) -> Rows:
         """One row of the last layer for each class."""
         return last_layer_rows(self.layers, self.classes.rows)
 

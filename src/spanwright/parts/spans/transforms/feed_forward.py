@@ -28,7 +28,7 @@ class FeedForward(Transform):
         nn.init.kaiming_uniform_(self.linear.weight, nonlinearity="relu")
         nn.init.zeros_(self.linear.bias)
 
-    def rows(self) -> Rows:
+    def named_rows(self) -> Rows:
         """One row for each width."""
         return {"widths.weight": (width_rows(self.widths.num_embeddings),)}
 

@@ -12,7 +12,7 @@ from spanwright.model_files.folders import MAKE_BIOMED, installed_models
 def models_command() -> None:
     """List the models that installed packages bring. Their names are taken wherever a model folder is.
 
-    Example: spanwright tag biomed abstracts/*.txt --out tagged.jsonl
+    Example: spanwright models
     """
     found = list(installed_models())
     if not found:

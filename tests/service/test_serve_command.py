@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def test_the_thread_that_loads_models_ends_before_the_first_request(
         return []
 
     monkeypatch.setattr(starting, "load_models", load)
-    monkeypatch.setattr(starting.running, "run", lambda *given: None)
+    monkeypatch.setattr(starting.running, "run", lambda *given: sys.exit(0))
     outcome = run("serve", model, "--port", 0)
     assert outcome.code == 0, outcome.error
     [loader] = loaders

@@ -36,11 +36,12 @@ def add_group(doc: Any, key: str, entities: Iterable[Entity]) -> None:
         )
         for entity in ordered
     ]
-    attributes = {
+    attributes: dict[str, list[Any]] = {
         SCORES: [entity.confidence for entity in ordered],
         OFFSETS: [[entity.start, entity.end] for entity in ordered],
-        CONCEPTS: [list(entity.concepts) for entity in ordered],
     }
+    if any(entity.concepts for entity in ordered):
+        attributes[CONCEPTS] = [list(entity.concepts) for entity in ordered]
     doc.spans[key] = SpanGroup(doc, name=key, attrs=attributes, spans=spans)
 
 

@@ -23,7 +23,7 @@ from spanwright.errors import InputError
 from spanwright.formats.io.whole_files import digest_of_files
 from spanwright.formats.tables.arrow import import_pyarrow
 from spanwright.model_files.digests import GRAPHS
-from spanwright.model_files.folders import model_folder, usual_runtime
+from spanwright.model_files.folders import located, usual_runtime
 from spanwright.predicting.jobs.folder import JobFolder, open_folder
 from spanwright.predicting.jobs.shard_tagging import DocumentCounts, ShardResult, shard_format
 from spanwright.predicting.jobs.shards import Group, GroupEnd, Input, Reading, plan_groups
@@ -59,7 +59,7 @@ class Job:
     def identity(self) -> dict[str, Any]:
         """All that the bytes of the outcome depend on, but neither engine nor number of processes."""
         tagging = asdict(self.tagging)
-        folder = model_folder(self.tagging.model)
+        folder = located(self.tagging.model)
         tagging["runtime"] = self.tagging.runtime or usual_runtime(folder)
         tagging["model"] = _model_digest(folder, graphs=tagging["runtime"] != "torch")
         return {

@@ -74,20 +74,22 @@ def term_stanzas(path: Path, log: LexiconLog) -> Iterator[Stanza]:
 
 def _set_id(stanza: Stanza, value: str) -> str:
     if stanza.id:
-        return (
-            f"a second id {value.strip()!r} in the stanza of {stanza.id!r}; expected one, the first is kept"
-        )
+        return _told_twice("id", value, stanza)
     stanza.id = _first_word(value)
     return ""
 
 
 def _set_name(stanza: Stanza, value: str) -> str:
     if stanza.name:
-        return (
-            f"a second name {value.strip()!r} in the stanza of {stanza.id!r}; expected one, the first is kept"
-        )
+        return _told_twice("name", value, stanza)
     stanza.name = _unquoted(value)
     return ""
+
+
+def _told_twice(what: str, value: str, stanza: Stanza) -> str:
+    return (
+        f"a second {what} {value.strip()!r} in the stanza of {stanza.id!r}; expected one, the first is kept"
+    )
 
 
 def _add_synonym(stanza: Stanza, value: str) -> str:

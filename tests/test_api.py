@@ -19,19 +19,14 @@ from spanwright.parts.encoder import pretrained
 API = ROOT / "docs" / "api.md"
 
 
-def examples(page: Path, heading: str = "") -> str:
-    """The Python below a heading of a page, or of all of it; all else is blank, so lines keep numbers."""
-    below, inside, kept = heading == "", False, []
+def examples(page: Path) -> str:
+    """The Python of a page; all else is blank, so lines keep their numbers."""
+    inside, kept = False, []
     for line in page.read_text(encoding="utf-8").splitlines():
-        if heading and line.startswith("## "):
-            below = line == heading
         border = line.startswith("```")
         inside = line == "```python" if border else inside
-        kept.append(line if below and inside and not border else "")
+        kept.append(line if inside and not border else "")
     return "\n".join(kept)
-
-
-README = examples(ROOT / "README.md", "## Use a model")
 
 
 def run(code: str, place: Path) -> None:
@@ -62,14 +57,6 @@ def test_the_examples_of_the_page_about_the_interface_work(place: Path) -> None:
     assert (place / "runs" / "student" / "model").is_dir()
 
 
-def test_the_examples_of_the_readme_work(place: Path) -> None:
-    spanwright.train(
-        "plain", train="train.jsonl", dev="dev.jsonl", out="runs/mine", set={"training.epochs": 1}
-    )
-    run(README, place)
-    assert len(spanwright.read("tagged.jsonl")) == len(spanwright.read("test.jsonl"))
-
-
 def test_the_page_has_an_example_of_every_public_name() -> None:
     shown = names_in(examples(API))
     told = {name for name in spanwright.__all__ if f"`{name}`" in API.read_text(encoding="utf-8")}
@@ -77,7 +64,8 @@ def test_the_page_has_an_example_of_every_public_name() -> None:
 
 
 def test_the_readme_shows_public_names_only() -> None:
-    assert names_in(README) and names_in(README) <= set(spanwright.__all__)
+    shown = names_in(examples(ROOT / "README.md"))
+    assert shown and shown <= set(spanwright.__all__)
 
 
 def test_public_names_are_listed_before_they_are_loaded() -> None:

@@ -18,7 +18,7 @@ from spanwright.settings import load_settings
 from spanwright.text import Document, Entity
 from spanwright.training.loop import train
 from spanwright.training.selection import TrainingData
-from spanwright.training.setup import resolve
+from spanwright.training.setup import check_tags, new_model, resolve
 from watching import Recorder
 
 
@@ -114,7 +114,8 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
         (
             "binder",
             ("scorer.smoothing=0.1",),
-            "unknown setting 'scorer.smoothing'; expected dropout, entity_share, joint, kind, "
+            "unknown setting 'scorer.smoothing' here, as it belongs to a part of another kind; "
+            "expected dropout, entity_share, joint, kind, "
             "positions, share_encoder, share_projections, temperature, threshold, types",
         ),
         (
@@ -153,7 +154,8 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
         (
             "joint-ib",
             ("scorer.smoothing=0.1",),
-            "unknown setting 'scorer.smoothing'; expected dropout, hidden, kind, reduction, threshold",
+            "unknown setting 'scorer.smoothing' here, as it belongs to a part of another kind; "
+            "expected dropout, hidden, kind, reduction, threshold",
         ),
     ],
     ids=[
@@ -235,7 +237,7 @@ def test_false_switches_a_part_off(recipe: str, part: str, changes: tuple[str, .
 
 @pytest.mark.parametrize("part", ["auxiliaries.tagger", "auxiliaries.span_vae", "candidates.pruning"])
 def test_true_is_no_part(part: str) -> None:
-    with pytest.raises(SettingsError, match=f"setting '{part}' is True: Input should be a valid dictionary"):
+    with pytest.raises(SettingsError, match=f"setting '{part}' is True: expected names with values"):
         load_settings("joint-ib", [f"{part}=true"])
 
 
@@ -279,9 +281,9 @@ def test_a_mix_of_parts_trains_and_is_saved_without_its_writer(
 @pytest.mark.parametrize("changes", [TAGGED, ("auxiliaries.tagger={}", "output=tags")])
 def test_tags_are_refused_for_a_corpus_whose_entities_overlap(changes: tuple[str, ...]) -> None:
     settings = load_settings("plain", changes)
-    resolve(settings, FLAT, 32)
+    check_tags(settings, FLAT)
     with pytest.raises(SettingsError, match=r"entities of the training corpus overlap.*output='spans'"):
-        resolve(settings, NESTED, 32)
+        new_model(settings, NESTED)
 
 
 def test_a_tagger_beside_spans_is_fine_with_entities_that_overlap() -> None:

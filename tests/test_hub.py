@@ -167,6 +167,14 @@ def test_a_downloaded_model_works_without_the_hub(
     assert from_hub(NAME).tag(TEXT) == tagged
 
 
+def test_without_the_hub_push_asks_for_a_connection_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reach("http://127.0.0.1:1", monkeypatch)
+    with pytest.raises(InputError, match=rf"^{NAME}: the Hub cannot be reached: .* Expected a connection$"):
+        push(folder, NAME)
+
+
 def test_a_model_that_is_nowhere_is_refused(hub: hub_server.Hub) -> None:
     with pytest.raises(InputError, match=rf"^{NAME}: the Hub has no such model, or it is private; expected"):
         from_hub(NAME)

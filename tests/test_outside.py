@@ -118,7 +118,9 @@ def settings_with(**values: object) -> None:
 
 
 def test_wrong_settings_of_such_a_part_are_told_as_ours_are(installed: None) -> None:
-    with pytest.raises(SettingsError, match="'sizes' is unknown; expected kind, size"):
+    with pytest.raises(
+        SettingsError, match=r"'sizes' is unknown .did you mean 'size'..; expected kind, size"
+    ):
         settings_with(representation={"kind": "gated", "sizes": 3})
     with pytest.raises(SettingsError, match="the kind 'louder' is a LouderSettings; expected a ScorerSettin"):
         settings_with(scorer={"kind": "louder"})

@@ -53,29 +53,35 @@ def rule(rooms: str = "", packages: str = "", *, later_packages: bool = False) -
 
 
 RULES = {
-    "text": rule("errors"),
-    "formats": rule("text errors outside", later_packages=True),
+    "text": rule("errors drawing"),
+    "drawing.py": rule("text palette"),
+    "frames.py": rule("errors", later_packages=True),
+    "formats": rule("text errors outside frames drawing", later_packages=True),
     "outside.py": rule("errors"),
-    "corpora": rule("text errors formats toml_text", later_packages=True),
+    "corpora": rule("text errors formats toml_text palette pictures", later_packages=True),
     "descriptions": rule("errors"),
     "lexicons": rule("text errors formats outside"),
     "distant": rule("text errors lexicons", later_packages=True),
     "linking": rule("text errors lexicons", "numpy"),
     "linking/encoder.py": rule("batches parts", "numpy torch safetensors"),
+    "linking/neighbours.py": rule("errors", "numpy", later_packages=True),
     "linking/learning.py": rule("errors", "numpy torch"),
     "linking/saved.py": rule("errors formats model_files __version__", "numpy safetensors"),
-    "settings": rule("errors strict toml_files recipes outside", "pydantic"),
+    "settings": rule("errors strict toml_files wrong_values recipes outside", "pydantic"),
     "recipes": rule("errors"),
     "batches": rule("text labels errors settings", "numpy tokenizers"),
-    "parts": rule("batches errors settings", "torch numpy"),
+    "decoding": rule("batches settings", "numpy"),
+    "parts": rule("batches decoding devices errors settings", "torch numpy"),
     "parts/encoder/backbone.py": rule("batches errors settings", "torch", later_packages=True),
-    "parts/encoder/conversions.py": rule("errors", "torch numpy safetensors", later_packages=True),
+    "parts/encoder/bert.py": rule("strict", "torch pydantic"),
+    "parts/encoder/conversions.py": rule("errors", "numpy safetensors", later_packages=True),
+    "parts/encoder/pretrained.py": rule("errors", later_packages=True),
     "parts/encoder/adapters.py": rule("errors settings", "torch", later_packages=True),
     "parts/build.py": rule("batches errors labels settings", "torch"),
-    "evaluation": rule("text errors", "numpy"),
+    "evaluation": rule("text errors frames", "numpy"),
     "predicting": rule(
-        "text errors formats labels lexicons linking batches parts evaluation identity artifact model_files "
-        "__version__",
+        "text errors devices formats labels lexicons linking batches decoding parts evaluation identity "
+        "artifact model_files settings __version__",
         "numpy torch",
         later_packages=True,
     ),
@@ -85,36 +91,53 @@ RULES = {
         later_packages=True,
     ),
     "comparing": rule(
-        "text errors descriptions formats corpora evaluation settings strict toml_files toml_text identity "
-        "recipes parts training predicting artifact origin",
+        "text errors descriptions devices formats frames corpora evaluation settings strict toml_files "
+        "toml_text "
+        "identity recipes parts training predicting artifact origin pictures",
         "numpy pydantic torch",
         later_packages=True,
     ),
     "tuning": rule(
-        "text errors formats corpora evaluation settings strict toml_files toml_text identity training",
+        "text errors devices formats corpora evaluation settings strict toml_files toml_text identity "
+        "training",
         "numpy pydantic",
         later_packages=True,
     ),
     "perturbing": rule("text errors"),
     "perturbing/measuring.py": rule("text evaluation"),
-    "reporting": rule("text errors formats evaluation", "numpy", later_packages=True),
+    "reporting": rule("text errors formats evaluation palette", "numpy", later_packages=True),
     "analysis": rule(
-        "text errors settings batches lexicons parts predicting evaluation artifact",
+        "text errors settings batches lexicons parts predicting evaluation artifact palette pictures",
         "numpy torch",
         later_packages=True,
     ),
-    "integrations": rule("text errors linking predicting artifact model_files hub", later_packages=True),
-    "model_files": rule("batches errors outside", "torch safetensors tokenizers"),
+    "selecting": rule(
+        "text errors analysis corpora batches model_files parts predicting evaluation", "numpy torch"
+    ),
+    "integrations": rule(
+        "text errors devices linking predicting artifact model_files hub", later_packages=True
+    ),
+    "model_files": rule(
+        "batches devices errors evaluation labels outside settings __version__",
+        "numpy torch safetensors tokenizers",
+    ),
     "hub.py": rule("errors artifact model_files predicting", later_packages=True),
     "service": rule(
-        "text errors formats linking model_files predicting __version__", "pydantic", later_packages=True
+        "text errors devices formats linking model_files palette predicting wrong_values __version__",
+        "pydantic",
+        later_packages=True,
     ),
+    "web": rule("text errors artifact devices model_files predicting service"),
     "labels.py": rule("text descriptions errors"),
-    "toml_files.py": rule("errors", "pydantic"),
+    "toml_files.py": rule("errors wrong_values", "pydantic"),
+    "wrong_values.py": rule(),
+    "palette.py": rule(),
+    "pictures.py": rule("errors palette", later_packages=True),
     "toml_text.py": rule("", "tomli_w"),
     "strict.py": rule("", "pydantic"),
     "identity.py": rule("formats"),
     "errors.py": rule(),
+    "devices.py": rule("errors", later_packages=True),
     "origin.py": rule("__version__", later_packages=True),
 }
 
@@ -189,7 +212,7 @@ def test_only_the_room_of_tables_makes_tables_for_the_terminal() -> None:
 @pytest.mark.parametrize("file", sorted((SOURCE / "cli").rglob("*.py")), ids=lambda file: file.name)
 def test_commands_import_the_heavy_rooms_inside_calls_only(file: Path) -> None:
     heavy = {"training", "predicting", "settings", "parts", "batches", "artifact", "analysis"}
-    heavy |= {"hub", "service", "tuning"}
+    heavy |= {"hub", "service", "tuning", "web"}
     at_once = [found for found in imports(file) if found.at_once]
     # The view of a training is itself imported inside the command that trains.
     if file.name != "progress.py":
@@ -227,9 +250,26 @@ def test_importing_a_light_module_loads_no_torch(module: str) -> None:
     assert loaded(module) & HEAVY == set()
 
 
-@pytest.mark.parametrize("room", ["text", "formats", "settings", "batches", "evaluation"])
+@pytest.mark.parametrize("room", ["text", "formats", "settings", "batches", "decoding", "evaluation"])
 def test_no_module_of_a_light_room_loads_torch_by_whatever_way(room: str) -> None:
     assert loaded(*modules_of(room)) & HEAVY == set()
+
+
+TAGGING = (
+    "spanwright.predicting.tagger",
+    "spanwright.predicting.tagging_options",
+    "spanwright.predicting.jobs.local_engine",
+    "spanwright.predicting.onnx.loading",
+    "spanwright.integrations.spark",
+    "spanwright.linking.saved",
+    "spanwright.service.app",
+    "spanwright.service.starting",
+)
+"""What tags, in whichever way, where the network of a model is graphs."""
+
+
+def test_nothing_that_tags_loads_torch() -> None:
+    assert loaded(*TAGGING) & HEAVY == set()
 
 
 def test_predicting_loads_nothing_of_training() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from conftest import ROOT
 from spanwright import sample
+from spanwright.corpora.overlap import overlap
 from spanwright.formats.files import read
 from spanwright.text import Document, Entity, sentences, words
 
@@ -164,3 +165,8 @@ def test_the_readme_states_the_counts(splits):
 
 def test_the_corpus_is_small():
     assert sum(path.stat().st_size for path in sample.files().values()) < 600_000
+
+
+@pytest.mark.parametrize("later, earlier", [("test", "train"), ("dev", "train"), ("test", "dev")])
+def test_splits_share_no_document(splits, later: str, earlier: str) -> None:
+    assert overlap(splits[later], splits[earlier]).pairs == ()

@@ -84,9 +84,9 @@ def test_values_that_are_given_are_not_changed() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"training.epoch": 3}, "unknown setting 'training.epoch'; expected accumulate, "),
-        ({"training.epochs": 0}, "setting 'training.epochs' is 0: Input should be greater than or equal"),
-        ({"training.epochs": "three"}, "setting 'training.epochs' is 'three': Input should be a valid int"),
+        ({"training.epoch": 3}, "'training.epoch' (did you mean 'training.epochs'?); expected accumulate, "),
+        ({"training.epochs": 0}, "setting 'training.epochs' is 0: expected at least 1"),
+        ({"training.epochs": "three"}, "setting 'training.epochs' is 'three': expected a whole number"),
         ({"name.x": 3}, "plain: setting 'name.x': 'name' is a value, not a table of settings"),
     ],
 )
@@ -136,7 +136,7 @@ def test_recipes_that_extend_each_other_are_refused(tmp_path: Path) -> None:
         (b"name = \n", "not valid TOML"),
         (b'name = "\xff"\n', "not valid TOML"),
         (b"extends = 3\n", "extends 3; expected another recipe"),
-        (b'extends = "plian"\n', "unknown recipe 'plian'; expected"),
+        (b'extends = "plian"\n', "unknown recipe 'plian' .*; expected"),
         (b'description = "nameless"\n', "the setting 'name' is missing"),
     ],
     ids=["no TOML", "no UTF-8", "extends a number", "extends nothing", "no name"],
@@ -158,10 +158,13 @@ def test_a_recipe_file_that_is_not_there_is_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("training.epoch=3", "unknown setting 'training.epoch'; expected accumulate, batch_pieces, "),
+        (
+            "training.epoch=3",
+            "'training.epoch' (did you mean 'training.epochs'?); expected accumulate, batch_pieces, ",
+        ),
         (
             "trainig.epochs=3",
-            "unknown setting 'trainig'; expected auxiliaries, candidates, corpora, decoding, ",
+            "'trainig' (did you mean 'training'?); expected auxiliaries, candidates, corpora, ",
         ),
         (
             "objective.phases=[{share=1, terms=['a'], x=1}]",
@@ -175,10 +178,10 @@ def test_a_recipe_file_that_is_not_there_is_refused() -> None:
             "objective.weights.spans={kind='linear', start=0}",
             "the setting 'objective.weights.spans.end' is missing",
         ),
-        ("training.epochs=0", "setting 'training.epochs' is 0: Input should be greater than or equal to 1"),
+        ("training.epochs=0", "setting 'training.epochs' is 0: expected at least 1"),
         (
             f"training.seed={2**64}",
-            f"setting 'training.seed' is {2**64}: Input should be less than {2**64}",
+            f"setting 'training.seed' is {2**64}: expected less than {2**64}",
         ),
         (
             "windows.overlap=129",
@@ -186,16 +189,13 @@ def test_a_recipe_file_that_is_not_there_is_refused() -> None:
             "windows.overlap=128 or less, or raise windows.pieces",
         ),
         ("windows.pieces=40", "windows.overlap is 24, but windows of 40 pieces can share at most 20 words"),
-        ("candidates.width_limit=0", "setting 'candidates.width_limit' is 0: Input should be greater than 0"),
-        (
-            "candidates.negatives=-1",
-            "setting 'candidates.negatives' is -1: Input should be greater than or equal",
-        ),
+        ("candidates.width_limit=0", "setting 'candidates.width_limit' is 0: expected more than 0"),
+        ("candidates.negatives=-1", "setting 'candidates.negatives' is -1: expected at least 0"),
         (
             "optimiser.learning_rates.head=-1",
-            "setting 'optimiser.learning_rates.head' is -1: Input should be",
+            "setting 'optimiser.learning_rates.head' is -1: expected at least 0",
         ),
-        ("decoding=crossing", "setting 'decoding' is 'crossing': Input should be 'nested', 'flat' or"),
+        ("decoding=crossing", "setting 'decoding' is 'crossing': expected 'nested', 'flat' or"),
         ("training=3", "setting 'training' is 3"),
         ("name.x=3", "'name' is a value, not a table of settings"),
         ("training.epochs", "expected key=value, such as --set training.epochs=3"),
@@ -218,9 +218,7 @@ def test_a_wrong_setting_is_named_with_what_is_legal(change: str, message: str) 
     ],
 )
 def test_a_setting_is_a_finite_number(key: str, number: str) -> None:
-    assert f"setting '{key}' is {float(number)}: Input should be a finite number" in refusal(
-        f"{key}={number}"
-    )
+    assert f"setting '{key}' is {float(number)}: expected a finite number" in refusal(f"{key}={number}")
 
 
 def test_all_that_users_write_is_checked_by_the_same_rules() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import string
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import AutoConfig, BertConfig, BertModel, PreTrainedConfig
 
+from spanwright import devices
 from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.labels import LabelSpace
@@ -123,3 +126,8 @@ def eager(network: SpanModel, seed: int = 0) -> SpanModel:
             if name.startswith(("spans.scorer.layers", "tagger")):
                 parameter.normal_(generator=torch.Generator().manual_seed(seed))
     return network
+
+
+def set_load(monkeypatch: pytest.MonkeyPatch, **changes: int) -> None:
+    """Change how much is tagged at once on processors."""
+    monkeypatch.setitem(devices._LOADS, "cpu", replace(devices._LOADS["cpu"], **changes))

@@ -27,13 +27,17 @@ class Recorder:
         self.warnings: list[str] = []
         self.short: list[str] = []
         """Warnings that a run has few steps, as nearly all runs of tests have."""
+        self.idle: list[str] = []
+        """Warnings that a model finds nothing."""
 
     def prepared(self, setup: Setup) -> None:
         self.setup = setup
         self.fresh = self._copied_weights()
 
     def warned(self, message: str) -> None:
-        (self.short if message.startswith("this run has only") else self.warnings).append(message)
+        told = {"this run has only": self.short, "the model finds no entity": self.idle}
+        kinds = [kept for beginning, kept in told.items() if message.startswith(beginning)]
+        (kinds[0] if kinds else self.warnings).append(message)
 
     def progressed(self, *, epoch: int, share: float, loss: float, words_per_second: float) -> None:
         self.losses.append(loss)

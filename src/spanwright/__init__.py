@@ -13,10 +13,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from spanwright.comparing.comparison import compare
+    from spanwright.drawing import display
     from spanwright.errors import InputError, SpanwrightError
     from spanwright.evaluation import evaluate
     from spanwright.formats.files import Corpus, read, write
@@ -36,6 +37,7 @@ _HOMES = {
     "SpanwrightError": "spanwright.errors",
     "Tagger": "spanwright.predicting.tagger",
     "compare": "spanwright.comparing.comparison",
+    "display": "spanwright.drawing",
     "distill": "spanwright.training.distillation",
     "evaluate": "spanwright.evaluation",
     "load": "spanwright.predicting.tagger",
@@ -55,6 +57,7 @@ __all__ = [
     "SpanwrightError",
     "Tagger",
     "compare",
+    "display",
     "distill",
     "evaluate",
     "load",
@@ -67,7 +70,11 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'spanwright' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    from spanwright.errors import needing
+
+    with needing(f"spanwright.{name}"):
+        home = import_module(_HOMES[name])
+    return getattr(home, name)
 
 
 def __dir__() -> list[str]:

@@ -23,21 +23,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
 import safetensors
 import safetensors.torch
+import torch
 from torch import Tensor
 
 from spanwright import __version__
-from spanwright.batches.pieces import PieceEncoder
-from spanwright.batches.prepare import WindowPlan
+from spanwright.batches.batch import Array, Batch
+from spanwright.batches.predictions import Predictions
 from spanwright.batches.writer import Vocabulary
 from spanwright.errors import DivergenceError, InputError, ModelError, SpanwrightError
-from spanwright.evaluation import Calibration
-from spanwright.evaluation.columns import Floats, Integers
 from spanwright.formats.io.whole_files import sync
-from spanwright.labels import LabelSpace
 from spanwright.model_card import model_card
 from spanwright.model_files import json_files
 from spanwright.model_files.digests import (
@@ -52,111 +48,57 @@ from spanwright.model_files.digests import (
 )
 from spanwright.model_files.fitting import fitted
 from spanwright.model_files.folders import model_folder
+from spanwright.model_files.stored import (
+    FORMAT_VERSION,
+    WITH_DIGESTS,
+    described,
+    digests_of,
+    plain_confidence,
+    refusal,
+    stored_confidence,
+    stored_labels,
+)
+from spanwright.model_files.tagging_model import ConfidenceScale, TaggingModel
 from spanwright.model_files.tokenizer_files import largest_file, pieces_from
 from spanwright.model_files.weights import StoredWeights
-from spanwright.parts.build import build, resolved_width_limit, with_types
+from spanwright.parts.batch import to_tensors
+from spanwright.parts.build import build, with_types
 from spanwright.parts.encoder import backbone
 from spanwright.parts.encoder.adapters import merged
 from spanwright.parts.encoder.kinds import check_direction
 from spanwright.parts.finite import not_finite
 from spanwright.parts.model import SpanModel
+from spanwright.parts.spans.predictions import as_arrays
 from spanwright.parts.spans.scorers.type_vectors import TEST_PROTOTYPES
 from spanwright.settings import Settings, check
 from spanwright.settings.auxiliaries import AuxiliarySettings
-from spanwright.settings.settings import Decoding
 
-FORMAT_VERSION = 3
-READABLE = (1, 2, FORMAT_VERSION)
-WITH_DIGESTS = 3
-"""The first version whose files have digests."""
 FILES = REQUIRED
-_CONFIDENCE_DIGITS = 6
-_LONGEST_REASON = 800
-_MOST_LETTERS = 1_000_000
-"""Of all texts about types, which become pieces when a model is loaded."""
+__all__ = ["FILES", "FORMAT_VERSION", "ConfidenceScale", "TrainedModel", "digests_of", "load", "save", "seal"]
 
 
 @dataclass(frozen=True, slots=True)
-class ConfidenceScale:
-    """What confidences in the types of one corpus mean."""
+class TrainedModel(TaggingModel[SpanModel]):
+    """A span model with all of its weights, by torch."""
 
-    calibration: Calibration
-    thresholds: dict[str, float]
-    """By type, as those of `TrainedModel`."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrainedModel:
-    """A span model with everything needed to use it on text."""
-
-    network: SpanModel
-    pieces: PieceEncoder
-    labels: LabelSpace
-    settings: Settings
-    """Resolved: no `auto` is left that the network or decoding depends on."""
-    facts: dict[str, Any] = field(default_factory=dict)
-    """What the model card tells: training data, scores, versions."""
-    calibration: Calibration | None = None
-    """From the network's confidences to probabilities; None for models made before there were any."""
-    thresholds: dict[str, float] = field(default_factory=dict)
-    """For each type of dev, the lowest calibrated confidence that gives its best F1 there."""
-    scales: dict[str, ConfidenceScale] = field(default_factory=dict)
-    """By corpus, where each has types of its own: what holds for these instead of calibration and thresholds.
-    Without any, as in older models, types of one name have one threshold."""
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     """The words that a model with a writer can write."""
 
-    def reported(self, confidence: npt.ArrayLike, corpus: Integers | int = 0) -> Floats:
-        """The network's confidences as they stand on entities: calibrated, if the model is; same shape.
-
-        `corpus` is the position of the corpus that all are from, or of that of each.
-        """
-        # Rounded before as well, so that it depends on nothing finer than what an uncalibrated model reports.
-        rounded = np.asarray(confidence, np.float64).round(_CONFIDENCE_DIGITS)
-        if self.calibration is None:
-            return rounded
-        shown = self.calibration.apply(rounded)
-        for name, scale in self.scales.items():
-            own = corpus == self.labels.corpora.index(name)
-            shown = np.where(own, scale.calibration.apply(rounded), shown)
-        return shown.round(_CONFIDENCE_DIGITS)
-
-    def threshold(self, name: str, corpus: int = 0) -> float:
-        """The threshold of a type, by its name and the position of its corpus; 0 where it has none."""
-        return self._thresholds_of(corpus).get(name, 0.0)
+    @property
+    def longest_input(self) -> int:
+        """The most pieces that the encoder reads at once."""
+        return backbone.longest_input(self.network.encoder.config)
 
     @property
-    def tuned(self) -> dict[str, float]:
-        """All thresholds, by the names of types that tell their corpora; empty if none were tuned on dev."""
-        named = zip(self.labels.names, self.labels.keys, strict=True)
-        return {
-            name: own[type_]
-            for name, (type_, corpus) in named
-            if type_ in (own := self._thresholds_of(corpus))
-        }
+    def device(self) -> torch.device:
+        """What the network runs on."""
+        return self.network.device
 
-    def _thresholds_of(self, corpus: int) -> dict[str, float]:
-        """The thresholds of the types of a corpus."""
-        if not self.scales:
-            return self.thresholds
-        scale = self.scales.get(self.labels.corpora[corpus])
-        return scale.thresholds if scale is not None else {}
-
-    @property
-    def plan(self) -> WindowPlan:
-        """How texts are cut for this model."""
-        windows = self.settings.windows
-        return WindowPlan(
-            context=windows.context,
-            pieces=min(windows.pieces, backbone.longest_input(self.network.encoder.config)),
-            overlap=windows.overlap,
-            width_limit=resolved_width_limit(self.settings),
-        )
-
-    @property
-    def decoding(self) -> Decoding:
-        """The decoding rule."""
-        return "nested" if self.settings.decoding == "auto" else self.settings.decoding
+    @torch.inference_mode()
+    def predict(self, batch: Batch[Array]) -> Predictions[Array]:
+        """What the network predicts of a batch."""
+        found = self.network.predict(to_tensors(batch, self.network.device))
+        return as_arrays(found)
 
     def with_types(self, descriptions: Mapping[str, str]) -> TrainedModel:
         """This model, also looking for types that it was not trained on, by name and description."""
@@ -193,6 +135,11 @@ def save(model: TrainedModel, folder: Path, *, bits: Literal[16, 32] = 32) -> No
 
     Weights in 16 bits take half the room, and are rounded to 11 binary digits.
     """
+    if not isinstance(model, TrainedModel):
+        raise SpanwrightError(
+            f"{folder}: the model is not written, as it is graphs, which have not its weights; load it with "
+            f"runtime 'torch' to save it"
+        )
     weights = _contiguous(model.network)
     if name := not_finite(weights):
         raise DivergenceError(
@@ -233,7 +180,7 @@ def _write_files(model: TrainedModel, weights: dict[str, Tensor], folder: Path) 
         "facts": model.facts,
     }
     if model.calibration is not None:
-        description["calibration"] = _plain_confidence(model.calibration, model)
+        description["calibration"] = plain_confidence(model.calibration, model)
     json_files.write(folder / LABELS, model.labels.to_dict(TEST_PROTOTYPES))
     if model.vocabulary.entries:
         json_files.write(folder / VOCABULARY, model.vocabulary.to_dict())
@@ -249,47 +196,27 @@ def _write_files(model: TrainedModel, weights: dict[str, Tensor], folder: Path) 
     sync(folder)
 
 
-def seal(folder: Path, **values: str) -> None:
+def seal(folder: Path, **values: str | int) -> None:
     """Write the digests of a model directory anew, after files were added; older formats have none.
 
     `values` are written down as well.
     """
-    description = _described(folder)
+    description = described(folder)
     if description["format_version"] >= WITH_DIGESTS:
         write_description(folder, {**description, **values})
 
 
-def load(model: str | Path) -> TrainedModel:
-    """Load a model directory, given by its path or by the name of an installed model."""
+def load(model: str | Path, device: torch.device | None = None) -> TrainedModel:
+    """Load a model directory, given by its path or by the name of an installed model, onto a device."""
     folder = model_folder(model)
-    description = _described(folder)
+    description = described(folder)
     try:
-        return _loaded(description, digests_of(folder, description))
+        loaded = _loaded(description, digests_of(folder, description))
     except Exception as error:  # a stranger's files can be wrong in any way: one clear error for all of them
-        reason = str(error).strip().partition("\n")[0][:_LONGEST_REASON] or type(error).__name__
-        if isinstance(error, SpanwrightError) and str(folder) in reason:
-            raise ModelError(reason) from error
-        raise ModelError(f"{folder}: not a model that can be loaded: {reason}") from error
-
-
-def _described(folder: Path) -> dict[str, Any]:
-    """The values of `spanwright.json`, of a version that can be read."""
-    path = folder / DESCRIPTION
-    description = json_files.parse(json_files.content_of(path), path)
-    version = description.get("format_version")
-    if version not in READABLE or not isinstance(version, int):
-        raise ModelError(
-            f"{folder}: the model has format version {version!r:.20}; spanwright {__version__} "
-            f"reads versions {READABLE[0]} to {FORMAT_VERSION}. It was written by version "
-            f"{description.get('spanwright_version')!r:.20}"
-        )
-    return description
-
-
-def digests_of(folder: Path, description: dict[str, Any] | None = None) -> Digests:
-    """What the files of a model directory must be."""
-    values = _described(folder) if description is None else description
-    return Digests.stored(values, folder, expected=values["format_version"] >= WITH_DIGESTS)
+        raise refusal(folder, error) from error
+    if device is not None:
+        loaded.network.to(device)  # not a matter of the files: what goes wrong here is told as it is
+    return loaded
 
 
 def _loaded(description: dict[str, Any], files: Digests) -> TrainedModel:
@@ -301,8 +228,8 @@ def _loaded(description: dict[str, Any], files: Digests) -> TrainedModel:
     if description["format_version"] == 1:
         weights = _from_version_1(plain, weights)
     settings, most = check(plain, str(path)), weights.largest_size
-    labels = _stored_labels(files)
-    confidence = _stored_confidence(description, labels, path)
+    labels = stored_labels(files)
+    confidence = stored_confidence(description, labels, path)
     vocabulary = _stored_vocabulary(settings, files, most)
     content = files.content(TOKENIZER, largest_file(most))
     pieces = pieces_from(
@@ -329,23 +256,6 @@ def _finite_tensors(weights: StoredWeights, files: Digests) -> dict[str, Tensor]
     return tensors
 
 
-def _stored_labels(files: Digests) -> LabelSpace:
-    path = files.folder / LABELS
-    values = json_files.parse(files.content(LABELS), path)
-    try:
-        labels = LabelSpace.from_dict(values)
-    except (InputError, KeyError, TypeError, ValueError) as error:
-        reason = f"{error} is missing" if isinstance(error, KeyError) else error
-        raise ModelError(f"{path}: {reason}") from None
-    contexts = (text for own in labels.prototypes for instance in own for text in instance)
-    letters = sum(map(len, (*labels.texts, *contexts)))
-    if letters > _MOST_LETTERS:
-        raise ModelError(
-            f"{path}: has {letters} characters of texts about types; expected are at most {_MOST_LETTERS}"
-        )
-    return labels
-
-
 def _stored_vocabulary(settings: Settings, files: Digests, most_words: int) -> Vocabulary:
     """The vocabulary of a model; empty without a writer."""
     if settings.auxiliaries.span_vae is None:
@@ -353,42 +263,6 @@ def _stored_vocabulary(settings: Settings, files: Digests, most_words: int) -> V
     path, values = files.folder / VOCABULARY, json_files.MOST_VALUES + most_words
     content = files.content(VOCABULARY, json_files.LARGEST + largest_file(most_words))
     return Vocabulary.from_dict(json_files.parse(content, path, values))
-
-
-def _plain_confidence(calibration: Calibration, model: TrainedModel) -> dict[str, Any]:
-    """What `_stored_confidence` reads; models without scales are written as before there were any."""
-    scales = {
-        name: {**scale.calibration.to_dict(), "thresholds": scale.thresholds}
-        for name, scale in model.scales.items()
-    }
-    plain = {**calibration.to_dict(), "thresholds": model.thresholds}
-    return {**plain, "corpora": scales} if scales else plain
-
-
-def _stored_confidence(description: dict[str, Any], labels: LabelSpace, path: Path) -> dict[str, Any]:
-    """The calibration, thresholds and scales of corpora that a model has, by the names of its fields."""
-    if "calibration" not in description:
-        return {}
-    stored = dict(description["calibration"])
-    corpora = dict(stored.pop("corpora", {}))
-    if unknown := sorted(corpora.keys() - (set(labels.corpora) if labels.corpus else set())):
-        raise ModelError(
-            f"{path}: there is a calibration of the corpus {unknown[0]!r}, which has no types in labels.json"
-        )
-    common = _stored_scale(stored, path)
-    scales = {name: _stored_scale(dict(scale), path) for name, scale in corpora.items()}
-    return {"calibration": common.calibration, "thresholds": common.thresholds, "scales": scales}
-
-
-def _stored_scale(stored: dict[str, Any], path: Path) -> ConfidenceScale:
-    thresholds = dict(stored.pop("thresholds", {}))
-    for type_, value in thresholds.items():
-        if not 0 <= value <= 1:
-            raise ModelError(f"{path}: the threshold of {type_!r} is {value}; it must be from 0 to 1")
-    try:
-        return ConfidenceScale(Calibration.from_dict(stored), thresholds)
-    except InputError as error:
-        raise ModelError(f"{path}: {error}") from None
 
 
 def _from_version_1(settings: dict[str, Any], weights: StoredWeights) -> StoredWeights:
@@ -421,4 +295,4 @@ def _retired(folder: Path) -> Path:
 
 
 def _contiguous(network: SpanModel) -> dict[str, Tensor]:
-    return {name: tensor.contiguous() for name, tensor in merged(network).state_dict().items()}
+    return {name: tensor.cpu().contiguous() for name, tensor in merged(network).state_dict().items()}

@@ -53,7 +53,7 @@ def from_hub(repository: str, revision: str | None = None) -> Tagger:
     from huggingface_hub import snapshot_download
 
     _check_name(repository)
-    with _clear_errors(repository, revision):
+    with _clear_errors(repository, revision, otherwise=", or a model that is in the cache already"):
         snapshot = snapshot_download(
             repository, revision=revision, allow_patterns=list(MODEL_FILES), library_name="spanwright"
         )
@@ -103,15 +103,15 @@ def _check_name(repository: str) -> None:
 
 
 @contextmanager
-def _clear_errors(repository: str, revision: str | None = None) -> Iterator[None]:
+def _clear_errors(repository: str, revision: str | None = None, *, otherwise: str = "") -> Iterator[None]:
     """Turn what the Hub, or the way to it, can say into errors that tell what is legal."""
     try:
         yield
     except Exception as error:  # which ones there are depends on the version of huggingface_hub
-        raise _clear_error(error, repository, revision) from error
+        raise _clear_error(error, repository, revision, otherwise) from error
 
 
-def _clear_error(error: Exception, repository: str, revision: str | None) -> SpanwrightError:
+def _clear_error(error: Exception, repository: str, revision: str | None, otherwise: str) -> SpanwrightError:
     from huggingface_hub import errors
 
     told, cause = error, error.__cause__
@@ -140,6 +140,5 @@ def _clear_error(error: Exception, repository: str, revision: str | None) -> Spa
             return SpanwrightError(f"{repository}: {reason}")  # of this machine, such as a full disk
         case _:
             return InputError(
-                f"{repository}: the Hub cannot be reached: {reason}. Expected a connection, or a model that "
-                f"is in the cache already"
+                f"{repository}: the Hub cannot be reached: {reason}. Expected a connection{otherwise}"
             )

@@ -13,7 +13,7 @@ from spanwright.errors import InputError, SettingsError
 from spanwright.text import Document
 
 Prototype = tuple[str, str, str]
-"""A mention in its context: the text before it, the mention, the text behind it."""
+"""A mention in its context: the text before it, the mention, the text after it."""
 _MOST_TYPES, _MOST_CORPORA = 20_000, 1_000
 _LONGEST_NAME = 500
 """Characters of the name of a type or corpus."""
@@ -108,7 +108,7 @@ class LabelSpace:
         return len(self.types)
 
     def with_types(self, descriptions: Mapping[str, str]) -> LabelSpace:
-        """This label space and more types, given by name and description; a known name is described anew."""
+        """This label space and more types, given by name and description; a known name is described again."""
         if self.corpus:
             raise SettingsError(
                 "this model cannot meet new types: it has the types of each of its corpora apart, and a new "

@@ -6,6 +6,7 @@ import html
 import re
 from typing import Any
 
+from spanwright.errors import counted
 from spanwright.labels import LabelSpace
 from spanwright.model_files.digests import TRAINING_IDS
 from spanwright.settings import Settings
@@ -150,7 +151,7 @@ def _speed(speed: dict[str, Any]) -> str:
         return ""
     return (
         f"## Speed\n\n{speed['words_per_second']:,.0f} words per second from text to entities, on "
-        f"{speed['threads']} threads of {speed['machine']}, with the 8-bit graph."
+        f"{counted(speed['threads'], 'thread')} of {speed['machine']}, with the 8-bit graph."
     )
 
 

@@ -8,7 +8,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from spanwright.errors import InputError
+from spanwright.errors import InputError, did_you_mean
+from spanwright.wrong_values import reason
 
 
 def read_toml(path: Path, *, hint: str) -> dict[str, Any]:
@@ -31,12 +32,21 @@ def _explain(error: Any, model: type[BaseModel]) -> str:
     if error["type"] == "missing":
         return f"{place!r} is missing"
     if error["type"] == "extra_forbidden":
-        return f"{place!r} is unknown; expected {', '.join(legal_keys(model, error['loc'][:-1]))}"
-    message = str(error["msg"]).removeprefix("Value error, ")
+        legal = legal_keys(model, error["loc"][:-1])
+        near = did_you_mean(str(error["loc"][-1]), legal)
+        return f"{place!r} is unknown{near}; expected {', '.join(legal)}"
     if error["type"] == "value_error":
         # A check of our own, which says what it found.
-        return f"{place!r}: {message}" if place else message
-    return f"{place!r} is {error['input']!r}: {message}"
+        return f"{place!r}: {reason(error)}" if place else reason(error)
+    return f"{place!r} is {error['input']!r}: {expectation(error)}"
+
+
+def expectation(error: Any) -> str:
+    """What is expected in place of a wrong value, and which of the legal ones may be meant."""
+    if error["type"] != "literal_error":
+        return reason(error)
+    legal = [word.strip("'") for word in str(error["ctx"]["expected"]).replace(" or ", ", ").split(", ")]
+    return f"{reason(error)}{did_you_mean(str(error['input']), legal)}"
 
 
 def legal_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:

@@ -261,7 +261,7 @@ def test_corpora_that_have_their_types_in_common_show_their_entities() -> None:
         (LabelSpace(("Gene",), corpora=("A", "B")), "both", (), "have their types in common"),
         (LABELS, "both", making.of_corpus(making.documents(1), "D"), r"'D-made-0' is .*'D'; .* A, B, C$"),
         (LABELS, "both", making.documents(1), r"is of the corpus None; expected"),
-        (LABELS, "both", [Document("1", "a", corpus="B")], r"^corpus 'B': none of the 1 documents has"),
+        (LABELS, "both", [Document("1", "a", corpus="B")], r"^corpus 'B': none of 1 document has"),
     ],
     ids=["no corpora", "one corpus", "bare", "common types", "unknown corpus", "unnamed", "no entities"],
 )

@@ -232,5 +232,5 @@ def test_a_model_that_only_tags_words_is_refused() -> None:
 
 def test_documents_without_an_entity_that_the_model_can_find_are_refused() -> None:
     document = Document("1", "a p53 here", (Entity(2, 5, "Protein"), Entity(3, 5, "Gene")))
-    with pytest.raises(InputError, match="none of the 1 documents has an entity that is a candidate span"):
+    with pytest.raises(InputError, match="none of 1 document has an entity that is a candidate span"):
         collect_spans(tiny.model(), [document])

@@ -52,6 +52,25 @@ def test_every_chart_has_something_drawn_inside_the_page(page: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == 1280
 
 
+def test_a_phone_shows_it_all_and_that_tables_go_on(page: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    tables = page.locator(".scroll")
+    wide = [table for table in tables.all() if table.evaluate("each => each.scrollWidth > each.clientWidth")]
+    assert len(wide) > 3
+    # A shadow at the side that scrolls with nothing, and a place for the keys that scroll it.
+    assert "scroll" in wide[0].evaluate("each => getComputedStyle(each).backgroundAttachment")
+    wide[0].focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(300)
+    assert wide[0].evaluate("each => each.scrollLeft") > 0
+
+
+def test_small_charts_have_numbers_at_their_axes(page: Any) -> None:
+    for chart in page.locator("#breakdowns svg.chart").all():
+        assert {"0", "50", "100"} <= set(chart.locator("text.tick").all_text_contents())
+
+
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "right"])
 @pytest.mark.parametrize("system", [0, 1])
 def test_filters_find_as_many_mistakes_as_were_counted(

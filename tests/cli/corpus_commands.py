@@ -27,7 +27,7 @@ NESTED = [
     ),
     Document("2", "Famotidine helps", (Entity(0, 10, "Chemical"),)),
 ]
-EXTRAS = {"parquet": "pyarrow", "spacy": "spacy"}
+EXTRAS = {"parquet": "pyarrow", "spacy": "spacy", "xmi": "cassis"}
 """The package that a format needs."""
 
 

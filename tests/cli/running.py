@@ -28,14 +28,14 @@ class Outcome:
         return last
 
 
-def run(*arguments: object, stdin: bytes = b"") -> Outcome:
-    """Run `spanwright` with these arguments."""
+def run(*arguments: object, stdin: bytes = b"", columns: int = 200) -> Outcome:
+    """Run `spanwright` with these arguments, in a terminal of so many columns."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     code: object = 0
     with (
         mock.patch.object(sys, "argv", ["spanwright", *map(str, arguments)]),
         mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")),
-        mock.patch.dict("os.environ", {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}),
+        mock.patch.dict("os.environ", {"COLUMNS": str(columns), "TERM": "dumb", "NO_COLOR": "1"}),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

@@ -66,12 +66,15 @@ def test_training_on_a_file_of_an_unknown_format(folder: Path) -> None:
 
 def test_training_on_a_format_that_does_not_exist(folder: Path) -> None:
     error = train_refusal(folder, "--format", "conl")
-    assert f"unknown format 'conl'; expected {', '.join(FORMATS)}" in error
+    assert f"unknown format 'conl' (did you mean 'conll'?); expected {', '.join(FORMATS)}" in error
 
 
 def test_training_an_unknown_recipe(folder: Path) -> None:
     error = train_refusal(folder, recipe="plian")
-    assert f"unknown recipe 'plian'; expected {', '.join(recipe_names())}, or the path" in error
+    assert (
+        f"unknown recipe 'plian' (did you mean 'plain'?); expected {', '.join(recipe_names())}, or the path"
+        in error
+    )
 
 
 def test_training_a_recipe_file_that_is_not_there(folder: Path) -> None:
@@ -84,13 +87,13 @@ def test_training_a_recipe_file_that_is_broken(folder: Path) -> None:
 
 def test_training_with_a_misspelt_setting(folder: Path) -> None:
     error = train_refusal(folder, "--set", "training.epoch=3")
-    assert "unknown setting 'training.epoch'; expected accumulate, batch_pieces," in error
+    assert "'training.epoch' (did you mean 'training.epochs'?); expected accumulate, batch_pieces," in error
     assert "epochs" in error
 
 
 def test_training_with_a_setting_out_of_range(folder: Path) -> None:
     error = train_refusal(folder, "--set", "training.epochs=0")
-    assert "setting 'training.epochs' is 0: Input should be greater than or equal to 1" in error
+    assert "setting 'training.epochs' is 0: expected at least 1" in error
 
 
 def test_training_with_a_setting_without_a_value(folder: Path) -> None:

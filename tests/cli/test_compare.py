@@ -69,7 +69,7 @@ def test_the_view_tells_which_run_it_is_at_and_what_is_finished(compared: tuple[
 
 
 def test_problems_in_reading_are_told_with_the_corpus_and_the_split(compared: tuple[Outcome, Path]) -> None:
-    assert "made, train:\n1 problems in reading" in compared[0].stderr
+    assert "made, train:\n1 problem in reading" in compared[0].stderr
 
 
 def test_options_reach_the_runs(compared: tuple[Outcome, Path]) -> None:
@@ -173,7 +173,7 @@ def test_a_call_that_says_too_little_or_too_much_is_refused(
         (("--set-for", "plain=3"), "--set-for 'plain=3': expected RECIPE:key=value"),
         (("--set-for", "binder:training.epochs=3"), "set_for names 'binder'; expected plain"),
         (("--base", "bundling"), "base names 'bundling'; expected plain"),
-        (("--heat-map-split", "train"), "'heat_map_split' is 'train': Input should be 'dev' or 'test'"),
+        (("--heat-map-split", "train"), "'heat_map_split' is 'train': expected 'dev' or 'test'"),
         (("--descriptions", "genia"), "descriptions are given for the corpus 'corpus', but none"),
         (("--format", "docx"), "docx"),
         (("--option", "tag_column"), "--option 'tag_column': expected name=value"),

@@ -176,7 +176,10 @@ def test_a_mistake_in_the_file_is_an_error_of_one_line(folder: Path, tmp_path: P
     path.write_text(corpora_file(folder).replace("weight", "wieght"))
     outcome = run("train", "cvae", "--corpora", path, "--out", tmp_path / "run")
     assert outcome.code == 2
-    assert f"{path}: 'corpora.Gamma.wieght' is unknown; expected train, dev" in outcome.error
+    assert (
+        f"{path}: 'corpora.Gamma.wieght' is unknown (did you mean 'weight'?); expected train, dev"
+        in outcome.error
+    )
 
 
 def test_problems_in_reading_are_told_and_stop_a_strict_training(

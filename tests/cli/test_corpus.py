@@ -20,9 +20,7 @@ def test_check_lists_problems_and_counts(tmp_path: Path) -> None:
     problem, summary = result.stdout.splitlines()
     assert (result.code, result.stderr) == (0, "")
     assert problem.startswith(f"{bad}:4: the offsets of 'p53' are '0' and '9'")
-    assert summary == (
-        f"{bad}: pubtator; read 1 documents and 1 entities; rejected 0 documents and 1 entities"
-    )
+    assert summary == (f"{bad}: pubtator; read 1 document and 1 entity; rejected 0 documents and 1 entity")
 
 
 def test_check_shows_notes(tmp_path: Path) -> None:
@@ -51,7 +49,7 @@ def test_a_strict_check_of_a_good_file_exits_with_0(tmp_path: Path) -> None:
 def test_a_strict_check_in_json_answers_before_it_fails(tmp_path: Path) -> None:
     bad = damaged(tmp_path)
     result = corpus("check", bad, "--strict", "--json")
-    assert (result.code, result.stderr) == (2, "error: 1 problems in 1 files\n")
+    assert (result.code, result.stderr) == (2, "error: 1 problem in 1 file\n")
     assert json.loads(result.stdout)[0]["entities_rejected"] == 1
 
 
@@ -101,7 +99,7 @@ def test_a_picture_is_drawn_in_the_format_of_its_ending(
 def test_a_picture_of_an_unknown_ending_is_refused(tmp_path: Path) -> None:
     result = corpus("stats", put(tmp_path, NESTED), "--picture", tmp_path / "picture.bmp")
     assert result.code == 2
-    assert "legal endings of a picture are .png, .svg, .pdf" in result.stderr
+    assert "expected a picture with one of the endings .png, .svg, .pdf" in result.stderr
 
 
 # Split.
@@ -154,10 +152,13 @@ def test_a_split_shows_documents_and_types_of_each_part(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("check", "absent.jsonl"), "absent.jsonl: no such file or folder"),
-        (("check", "good.jsonl", "--format", "conl"), "unknown format 'conl'; expected parquet"),
+        (
+            ("check", "good.jsonl", "--format", "conl"),
+            "unknown format 'conl' (did you mean 'conll'?); expected parquet",
+        ),
         (("check", "good.jsonl", "--option", "scheme"), "--option 'scheme': expected name=value"),
         (("check", "good.jsonl", "--option", "scheme=IOB2"), "'jsonl' has no option 'scheme'"),
-        (("check", "odd.data"), "odd.data: the format was not recognised; name one with --format"),
+        (("check", "odd.data"), "text: name it with --format"),
         (("convert", "absent.jsonl", "--out", "out.jsonl"), "absent.jsonl: no such file or folder"),
         (("convert", "good.jsonl", "--out", "out.xyz"), "out.xyz: the ending does not tell the format"),
         (("convert", "good.jsonl", "--out", "out.x", "--to", "y"), "unknown format 'y'"),

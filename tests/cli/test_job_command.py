@@ -88,7 +88,7 @@ def test_a_job_with_an_unreadable_input_ends_with_one_and_says_where_it_is_told(
     (tmp_path / "a.jsonl").write_bytes(b"\x00\x01")
     outcome = run("job", model, tmp_path / "a.jsonl", "--out", tmp_path / "job", "--processes", 1)
     assert outcome.code == 1
-    assert f"1 problems: {tmp_path / 'job' / 'problems.jsonl'}" in outcome.stderr
+    assert f"1 problem: {tmp_path / 'job' / 'problems.jsonl'}" in outcome.stderr
     assert json.loads((tmp_path / "job/summary.json").read_text())["unreadable_inputs"] == 1
 
 

@@ -72,7 +72,7 @@ def test_a_check_of_a_layered_corpus_reports_both_layers(layered: Path) -> None:
     outcome = command("check", layered, "--strict")
     assert outcome.code == 0
     assert f"column 1 with {outer} entities, column 2 with {inner} entities" in outcome.stdout
-    assert f"read 5000 documents and {outer + inner} entities; rejected 0 documents" in outcome.stdout
+    assert f"read 5,000 documents and {outer + inner:,} entities; rejected 0 documents" in outcome.stdout
 
 
 @pytest.mark.parametrize("marked", [False, True])

@@ -71,6 +71,16 @@ def test_a_format_without_ids_is_refused_unless_it_may_lose_them(
     assert "concepts" in run(*call, "--lossy").stderr
 
 
+def test_an_id_that_a_format_cannot_hold_is_refused_or_counted(tmp_path: Path, tagged: Path) -> None:
+    table = tmp_path / "names.tsv"
+    table.write_text("surface\tconcept\nbreast tumour\tA|B\n", encoding="utf-8")
+    call = ("link", tagged, "--lexicon", f"{table}:Disease", "--out", tmp_path / "out.pubtator")
+    refused = run(*call)
+    assert refused.code == 2 and "A|B" in refused.error
+    assert "concepts" in run(*call, "--lossy").stderr
+    assert concepts(tmp_path / "out.pubtator") == [(), (), ()]
+
+
 def test_a_saved_linker_is_used_and_notices_another_lexicon(
     tmp_path: Path, lexicon: Path, tagged: Path
 ) -> None:

@@ -25,7 +25,7 @@ def results(tmp_path: Path) -> Results:
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The figures instead of their files."""
     figures: list[Any] = []
-    monkeypatch.setattr(pictures, "_save", lambda figure, path: figures.append(figure))
+    monkeypatch.setattr(pictures, "save", lambda figure, path: figures.append(figure))
     return figures
 
 

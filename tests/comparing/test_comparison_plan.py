@@ -141,15 +141,17 @@ def test_descriptions_that_no_recipe_reads_are_refused() -> None:
             {"set_for": {"plain": ["training.seed = 5"]}},
             "training.seed cannot be set: a comparison counts its seeds from 1",
         ),
-        ({"seeds": 0}, "'seeds' is 0: Input should be greater than 0"),
+        ({"seeds": 0}, "'seeds' is 0: expected more than 0"),
         (
             {"seed": 1},
-            "'seed' is unknown; expected recipes, corpora, seeds, base, encoder, set, set_for, "
+            "'seed' is unknown (did you mean 'seeds'?); "
+            "expected recipes, corpora, seeds, base, encoder, set, set_for, "
             "heat_map_split, plots, paper, changed, claims, untestable, analyses",
         ),
         (
             {"corpora": {"made": {**CORPUS, "tests": 1}}},
-            "'corpora.made.tests' is unknown; expected train, dev, test, together, format, options, "
+            "'corpora.made.tests' is unknown (did you mean 'test'?); "
+            "expected train, dev, test, together, format, options, "
             "documents, recipes, map, descriptions, set",
         ),
         (
@@ -169,7 +171,7 @@ def test_descriptions_that_no_recipe_reads_are_refused() -> None:
             "'corpora.made': together is given, so files, formats, maps and numbers of documents are told "
             "there",
         ),
-        ({"heat_map_split": "train"}, "'heat_map_split' is 'train': Input should be 'dev' or 'test'"),
+        ({"heat_map_split": "train"}, "'heat_map_split' is 'train': expected 'dev' or 'test'"),
     ],
 )
 def test_a_wrong_plan_is_refused_with_the_place_and_what_is_legal(

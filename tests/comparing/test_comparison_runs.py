@@ -7,17 +7,19 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import making
-from spanwright.comparing import Plan, Run, SilentComparison, compare, make_plan
+from spanwright.comparing import Plan, Run, SilentComparison, compare, make_plan, runs
 from spanwright.comparing.runs import plan_runs, predictions
 from spanwright.errors import InputError, SettingsError
 from spanwright.evaluation import evaluate
 from spanwright.formats.files import write
+from spanwright.text import Entity
 from spanwright.training.journal import read_journal
 from watching import Recorder, StoppedError
 
@@ -107,6 +109,7 @@ def test_tables_and_pictures_are_written(compared: Path) -> None:
         "runs",
         "results.json",
         "results.md",
+        "f1.png",
         "heat-map-made.png",
         "heat-map-made.csv",
         "mistakes-made.csv",
@@ -355,6 +358,26 @@ def test_settings_that_only_the_model_can_refuse_are_refused_before_any_training
             out=tmp_path / "out",
         )
     assert not (tmp_path / "out").exists()
+
+
+def test_a_recipe_that_does_not_suit_the_documents_is_named_before_any_model_is_built(
+    corpus: Path, tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "new_model", lambda *_: pytest.fail("a model was built"))
+    nested = [
+        replace(document, entities=(Entity(0, 4, "A"), Entity(0, 2, "B")))
+        for document in making.documents(9, prefix="nested")
+    ]
+    write(nested, tmp_path / "nested.jsonl")
+    chosen = plan(
+        corpus,
+        tiny_encoder,
+        recipes=["plain", "tagger"],
+        set=[],
+        of_corpus={"train": str(tmp_path / "nested.jsonl")},
+    )
+    with pytest.raises(SettingsError, match=r"^tagger on made: output is 'tags', but entities .* overlap"):
+        compare(chosen, out=tmp_path / "out")
 
 
 def test_a_split_without_documents_is_refused(corpus: Path, tiny_encoder: str, tmp_path: Path) -> None:

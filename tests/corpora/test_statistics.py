@@ -53,7 +53,7 @@ def test_quantiles_are_values_that_cover_their_share() -> None:
 
 def test_a_picture_is_drawn(tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="the extra report is not installed")
-    from spanwright.corpora.statistics import draw_statistics
+    from spanwright.corpora.statistics_picture import draw_statistics
 
     draw_statistics(statistics([_document(Entity(0, 5, "Gene"))]), tmp_path / "figures.png", title="test")
     assert (tmp_path / "figures.png").read_bytes().startswith(b"\x89PNG")

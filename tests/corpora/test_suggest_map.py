@@ -290,7 +290,7 @@ def test_the_order_of_documents_changes_nothing() -> None:
 
 
 def test_corpora_without_entities_are_an_error() -> None:
-    with pytest.raises(InputError, match="corpus B has no entity in its 1 documents"):
+    with pytest.raises(InputError, match="corpus B has no entity in its 1 document"):
         suggest_map(texts({"X": ["gena"]}, seed=1), [Document("1", "nothing")])
 
 

@@ -9,6 +9,7 @@ from spanwright.evaluation import (
     Effect,
     best,
     compare_runs,
+    f1_interval,
     over_seeds,
     paired_randomisation,
     together,
@@ -165,3 +166,24 @@ def test_a_single_run_has_no_deviation() -> None:
     assert over_seeds([0.8]).deviation is None
     with pytest.raises(InputError, match="found none"):
         over_seeds([])
+
+
+def test_an_interval_holds_the_mean_and_shrinks_with_documents() -> None:
+    generator = np.random.default_rng(0)
+    widths = []
+    for documents in (20, 2000):
+        found = generator.binomial(10, 0.8, (3, documents))
+        counts = np.stack([np.full_like(found, 10), found, np.full_like(found, 10), found], axis=2)
+        interval = f1_interval(counts)
+        assert interval.low < interval.value < interval.high
+        assert interval.value == pytest.approx(found.sum(1).mean() / (10 * documents))
+        widths.append(interval.high - interval.low)
+    assert widths[1] < widths[0] / 3
+
+
+def test_an_interval_knows_of_the_luck_of_seeds() -> None:
+    counts = np.zeros((2, 1000, 4), dtype=np.int64)
+    counts[:, :, 0] = counts[:, :, 2] = 10
+    counts[0, :, (1, 3)], counts[1, :, (1, 3)] = 9, 5
+    interval = f1_interval(counts)
+    assert (interval.low, interval.value, interval.high) == pytest.approx((0.5, 0.7, 0.9))

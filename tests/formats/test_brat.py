@@ -313,3 +313,12 @@ def test_a_second_document_of_the_same_id_does_not_overwrite_the_first(tmp_path:
     with pytest.raises(InputError, match="two documents have the id 'one'"):
         files.write([Document("one", "first"), Document("one", "second")], tmp_path, format="brat")
     assert (tmp_path / "one.txt").read_text() == "first"
+
+
+def test_a_text_without_annotations_is_noted(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt", "a.ann"):
+        (tmp_path / name).write_text("p53" if name.endswith("txt") else "T1\tGene 0 3\tp53\n")
+    corpus = files.read(tmp_path, format="brat", strict=True)
+    assert len(corpus) == 2
+    (note,) = corpus.log.notes
+    assert note.endswith("without an .ann file, and so without entities: 1 of 2 texts, such as b.txt")

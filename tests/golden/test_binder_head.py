@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from golden.golden_arrays import Arrays, assert_near, load_arrays, load_linear
+from spanwright.decoding.spans import decode
 from spanwright.parts.batch import Batch, Golds, Mentions, Spans
-from spanwright.parts.decoding import decode
 from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.parts.spans.representations.composed import Composed

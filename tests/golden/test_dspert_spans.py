@@ -104,7 +104,8 @@ def test_the_states_that_each_block_reads_and_those_at_the_top(arrays: Arrays, b
 def span_vectors(arrays: Arrays, backbone: BertModel, depth: int, blocks: str) -> Tensor:
     """(spans, width)."""
     settings = SpanTransformerSettings(kind="span-transformer", blocks=blocks, chunk=7)
-    part = SpanTransformer(settings, backbone=backbone, depth=depth, state_width=backbone.config.hidden_size)
+    width = backbone.config.hidden_size
+    part = SpanTransformer(settings, backbone=backbone, depth=depth, state_width=width, width_limit=12)
     if part.blocks.layers is not None:
         layers = layers_of(arrays)
         for own, layer in zip(part.blocks.layers, range(layers - depth, layers), strict=True):

@@ -238,9 +238,9 @@ def test_the_model_is_loaded_once_and_only_when_a_text_comes(
 ) -> None:
     loaded: list[object] = []
 
-    def counting(place: Path) -> Tagger:
+    def counting(place: Path, **options: Any) -> Tagger:
         loaded.append(place)
-        return load(place)
+        return load(place, **options)
 
     monkeypatch.setattr("spanwright.predicting.tagger.load", counting)
     nlp = pipeline(folder)

@@ -228,7 +228,7 @@ def test_a_type_that_was_not_trained_has_the_mean_of_the_learned_thresholds() ->
     with torch.no_grad():
         comparison.thresholds.copy_(torch.tensor([1.0, 4.0]))
     extended = comparison.with_types(4)
-    result = extended(torch.randn(5, SIZE), torch.randn(3, SIZE), torch.randn(4, SIZE))
+    result = extended(torch.randn(5, SIZE), torch.randn(3, SIZE), torch.randn(4, SIZE), extended.given)
     assert result.threshold.tolist() == [[1.0, 4.0, 2.5, 2.5]] * 3
     assert comparison.thresholds.tolist() == [1.0, 4.0]
 

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torchcrf import CRF
 
-from spanwright.parts.beside.crf import NO_TAG, LinearChain
+from spanwright.decoding import tags as paths_of_tags
+from spanwright.decoding.tags import NO_TAG, Chain
+from spanwright.parts.beside.crf import LinearChain
 
 TAGS = 3
 
@@ -32,6 +34,20 @@ def windows(lengths: list[int], seed: int = 0, tags: int = TAGS) -> tuple[Tensor
     generator = torch.Generator().manual_seed(seed)
     emissions = torch.randn(len(lengths), max(lengths), tags, generator=generator, dtype=torch.float64)
     return emissions, torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+
+
+def viterbi(part: LinearChain, emissions: Tensor, mask: Tensor, *legal: Tensor) -> tuple[Tensor, Tensor]:
+    """The best path of each window and its score; legal are tags at the start, and moves."""
+    weights = part.weights
+    if legal:
+        start, moves = (torch.where(allowed, 0.0, -torch.inf).numpy() for allowed in legal)
+        weights = Chain(weights.start + start, weights.end, weights.transitions + moves)
+    found = paths_of_tags.best_paths(emissions.detach().numpy(), mask.numpy(), weights)
+    return torch.from_numpy(found[0]), torch.from_numpy(found[1])
+
+
+def marginals(part: LinearChain, emissions: Tensor, mask: Tensor) -> Tensor:
+    return torch.from_numpy(paths_of_tags.marginals(emissions.detach().numpy(), mask.numpy(), part.weights))
 
 
 def path_score(part: LinearChain, emissions: Tensor, path: tuple[int, ...]) -> Tensor:
@@ -92,14 +108,14 @@ def test_marginals_share_out_all_paths(lengths: list[int], seed: int) -> None:
         for path, score in all_paths(part, row):
             for word, tag in enumerate(path):
                 expected[number, word, tag] += (score - total).exp().detach()
-    torch.testing.assert_close(part.marginals(emissions, mask), expected)
+    torch.testing.assert_close(marginals(part, emissions, mask), expected)
 
 
 def test_marginals_are_the_gradient_of_the_partition() -> None:
     part, (emissions, mask) = chain(), windows([7, 1, 30])
     emissions.requires_grad_()
     (gradient,) = torch.autograd.grad(part.log_partition(emissions, mask).sum(), emissions)
-    torch.testing.assert_close(part.marginals(emissions, mask), gradient)
+    torch.testing.assert_close(marginals(part, emissions, mask), gradient)
 
 
 @pytest.mark.parametrize("barred", [False, True])
@@ -113,7 +129,7 @@ def test_viterbi_finds_the_path_that_a_search_of_all_finds(
     start = torch.rand(TAGS, generator=generator) < 0.6 if barred else torch.ones(TAGS, dtype=torch.bool)
     moves = torch.rand(TAGS, TAGS, generator=generator) < 0.6 if barred else torch.ones(TAGS, TAGS).bool()
     start[0] = moves[0, 0] = True  # so that some path is legal
-    paths, scores = part.viterbi(emissions, mask, start, moves) if barred else part.viterbi(emissions, mask)
+    paths, scores = viterbi(part, emissions, mask, start, moves) if barred else viterbi(part, emissions, mask)
     for number, row in enumerate(rows(emissions, mask)):
         legal = [
             (score.item(), path)
@@ -155,7 +171,7 @@ def test_likelihoods_and_best_paths_equal_those_of_pytorch_crf(lengths: list[int
     torch.testing.assert_close(
         part.log_likelihood(emissions, tags, mask), oracle(emissions, tags, mask, reduction="none")
     )
-    paths, _ = part.viterbi(emissions, mask)
+    paths, _ = viterbi(part, emissions, mask)
     assert [row[row != NO_TAG].tolist() for row in paths] == oracle.decode(emissions, mask)
 
 
@@ -163,8 +179,8 @@ def outputs(part: LinearChain, emissions: Tensor, tags: Tensor, mask: Tensor) ->
     """Everything that a chain computes, with the windows first."""
     return [
         part.log_likelihood(emissions, tags, mask),
-        part.marginals(emissions, mask),
-        *part.viterbi(emissions, mask),
+        marginals(part, emissions, mask),
+        *viterbi(part, emissions, mask),
     ]
 
 
@@ -200,9 +216,9 @@ def test_a_wider_padding_changes_nothing() -> None:
     wider = [
         torch.cat([values, torch.zeros_like(values[:, :2])], dim=1) for values in (emissions, tags, mask)
     ]
-    likelihood, marginals, paths, scores = outputs(part, *wider)
+    likelihood, shares, paths, scores = outputs(part, *wider)
     narrow = outputs(part, emissions, tags, mask)
-    for found, expected in zip((likelihood, marginals[:, :5], paths[:, :5], scores), narrow, strict=True):
+    for found, expected in zip((likelihood, shares[:, :5], paths[:, :5], scores), narrow, strict=True):
         torch.testing.assert_close(found, expected)
 
 
@@ -215,9 +231,9 @@ def test_windows_without_words_are_certain_and_get_no_gradient(count: int) -> No
     assert likelihood.tolist() == [0] * count
     gradients = torch.autograd.grad(likelihood.sum(), [emissions, *part.parameters()])
     assert not any(gradient.any() for gradient in gradients)
-    paths, _ = part.viterbi(emissions, mask)
+    paths, _ = viterbi(part, emissions, mask)
     assert paths.tolist() == [[NO_TAG]] * count
-    assert not part.marginals(emissions, mask).any()
+    assert not marginals(part, emissions, mask).any()
 
 
 def test_far_apart_scores_stay_finite_in_single_precision() -> None:

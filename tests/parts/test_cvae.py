@@ -216,8 +216,8 @@ def test_the_random_state_decides_the_draw() -> None:
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        ({"negatives": 0}, "greater than 0"),
-        ({"latent": 0}, "greater than 0"),
+        ({"negatives": 0}, "should be greater than 0"),
+        ({"latent": 0}, "should be greater than 0"),
         ({"condition": "none"}, "'both', 'own', 'shared' or 'random'"),
         ({"words": True}, "Extra inputs are not permitted"),
     ],

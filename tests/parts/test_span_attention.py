@@ -21,18 +21,18 @@ def inputs() -> tuple[Tensor, Tensor, Tensor]:
 
 
 def test_words_behind_the_end_of_a_span_are_marked() -> None:
-    inside = Inside.of(SPANS)
+    inside = Inside.of(SPANS, 4)
     assert inside.words.tolist() == [[0, 1, 2], [1, 1, 1], [4, 4, 4], [2, 3, 3]]
     assert (~inside.outside).sum(1).tolist() == SPANS.widths.tolist()
 
 
 def test_gradients_equal_finite_differences() -> None:
-    inside = Inside.of(SPANS)
+    inside = Inside.of(SPANS, 4)
     assert torch.autograd.gradcheck(lambda *given: span_attention(*given, inside), inputs())
 
 
 def test_gradients_with_dropout_equal_finite_differences() -> None:
-    inside = Inside.of(SPANS)
+    inside = Inside.of(SPANS, 4)
 
     def drawn(*given: Tensor) -> Tensor:
         torch.manual_seed(3)
@@ -44,7 +44,7 @@ def test_gradients_with_dropout_equal_finite_differences() -> None:
 
 def test_what_is_not_dropped_weighs_more() -> None:
     query, key, _ = inputs()
-    inside = Inside.of(SPANS)
+    inside = Inside.of(SPANS, 4)
     ones = torch.ones(WORDS, HEADS, 1, dtype=torch.float64)
     torch.testing.assert_close(span_attention(query, key, ones, inside), ones.new_ones(4, HEADS, 1))
     torch.manual_seed(0)

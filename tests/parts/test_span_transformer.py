@@ -59,7 +59,9 @@ def backbone(family: str = "bert") -> nn.Module:
 def part_of(base: nn.Module, depth: int = LAYERS, **choices: object) -> SpanTransformer:
     torch.manual_seed(1)
     chosen = SpanTransformerSettings.model_validate({"kind": "span-transformer", **choices})
-    return SpanTransformer(chosen, backbone=base, depth=depth, state_width=WIDTH).double().eval()
+    return (
+        SpanTransformer(chosen, backbone=base, depth=depth, state_width=WIDTH, width_limit=12).double().eval()
+    )
 
 
 def states_of(counts: Sequence[int], depth: int = LAYERS) -> WordStates:
@@ -223,11 +225,11 @@ def test_dropout_acts_in_training_only() -> None:
     for layer in base.modules():
         if hasattr(layer, "p"):
             layer.p = 0.0
-    base.config.attention_probs_dropout_prob = 0.0
+    base.config = base.config.model_copy(update={"attention_probs_dropout_prob": 0.0})
     still = part_of(base, initial_dropout=0.0).train()
     assert torch.equal(still(states, spans).spans, still(states, spans).spans)
     initial = part_of(base, initial_dropout=0.5).train()
-    base.config.attention_probs_dropout_prob = 0.5
+    base.config = base.config.model_copy(update={"attention_probs_dropout_prob": 0.5})
     attending = part_of(base, initial_dropout=0.0).train()
     for part in (initial, attending):
         assert not torch.equal(part(states, spans).spans, part(states, spans).spans)

@@ -253,8 +253,8 @@ def test_an_auto_encoder_learns_spans_and_synonyms_by_heart() -> None:
     [
         ({"output": "adaptive", "hidden": 15}, "hidden 15 with adaptive output; expected 16 or more"),
         ({"word_dropout": 1.0}, "less than 1"),
-        ({"latent": 0}, "greater than 0"),
-        ({"synonyms_per_mention": 0}, "greater than 0"),
+        ({"latent": 0}, "should be greater than 0"),
+        ({"synonyms_per_mention": 0}, "should be greater than 0"),
         ({"sharing": "deviation"}, "'mean', 'all' or 'none'"),
         ({"weights": 1}, "Extra inputs are not permitted"),
     ],

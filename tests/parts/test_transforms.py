@@ -37,7 +37,7 @@ def vectors_of(spans: int, windows: int) -> SpanVectors:
 def bilstm(dropout: float = 0.0) -> BiLstm:
     torch.manual_seed(0)
     settings = BiLstmSettings(kind="bilstm", hidden=HIDDEN, dropout=dropout)
-    return BiLstm(settings, vector_size=SIZE).double()
+    return BiLstm(settings, vector_size=SIZE, width_limit=4).double()
 
 
 def naive(part: BiLstm, vectors: SpanVectors, spans: Spans) -> Tensor:

@@ -6,6 +6,7 @@ import math
 from itertools import pairwise, product
 from typing import Literal, NamedTuple
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -14,8 +15,9 @@ from pydantic import ValidationError
 from torch import Tensor
 
 import batching
+from spanwright.decoding.tags import best_tags, entity_ends, legal_moves, marginals
 from spanwright.parts.batch import Batch, Mentions
-from spanwright.parts.beside.tagger import WordTagger, entity_ends, legal_moves, painted
+from spanwright.parts.beside.tagger import WordTagger, painted
 from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.settings.auxiliaries import TaggerSettings
@@ -125,7 +127,7 @@ def naive_entities(counts: list[int], tags: list[int]) -> list[tuple[int, int, i
 @given(tagged_windows())
 def test_entities_are_those_that_reading_tag_by_tag_gives(windows: tuple[list[int], list[int]]) -> None:
     counts, tags = windows
-    first, last = entity_ends(torch.tensor(tags, dtype=torch.long), torch.tensor(counts, dtype=torch.long))
+    first, last = entity_ends(np.array(tags, dtype=np.int64), np.array(counts, dtype=np.int64))
     expected = [(entity[1], entity[2]) for entity in naive_entities(counts, tags)]
     assert list(zip(first.tolist(), last.tolist(), strict=True)) == expected
 
@@ -144,17 +146,17 @@ def test_entities_are_those_that_reading_tag_by_tag_gives(windows: tuple[list[in
 def test_an_inside_tag_that_continues_nothing_begins_an_entity(
     tags: list[int], expected: list[tuple[int, int]]
 ) -> None:
-    first, last = entity_ends(torch.tensor(tags), torch.tensor([4]))
+    first, last = entity_ends(np.array(tags), np.array([4]))
     assert list(zip(first.tolist(), last.tolist(), strict=True)) == expected
 
 
 def test_an_inside_tag_does_not_continue_the_window_before() -> None:
-    first, last = entity_ends(torch.tensor([OUT, B0, I0, OUT]), torch.tensor([2, 2]))
+    first, last = entity_ends(np.array([OUT, B0, I0, OUT]), np.array([2, 2]))
     assert first.tolist() == last.tolist() == [1, 2]
 
 
 def test_the_legal_moves_of_two_types() -> None:
-    start, moves = legal_moves(len(NAMES), torch.device("cpu"))
+    start, moves = legal_moves(len(NAMES))
     illegal = {
         (before, tag) for before in NAMES for tag in NAMES if not moves[NAMES.index(before), NAMES.index(tag)]
     }
@@ -169,9 +171,9 @@ def test_paths_are_always_legal(kind: Kind, windows: tuple[list[int], list[int]]
     counts, tags = windows
     generator = torch.Generator().manual_seed(seed)
     emissions = sure_of(tags, 2.0) + torch.randn(len(tags), len(NAMES), generator=generator)
-    chosen, _ = tagger(kind).rule.choose(emissions, torch.tensor(counts, dtype=torch.long))
-    start, moves = legal_moves(len(NAMES), emissions.device)
-    for row in chosen.split(counts):
+    chosen, _ = best_tags(emissions.numpy(), np.array(counts, dtype=np.int64), tagger(kind).rule.weights)
+    start, moves = legal_moves(len(NAMES))
+    for row in torch.from_numpy(chosen).split(counts):
         assert start[row[:1]].all()
         assert moves[row[:-1], row[1:]].all()
 
@@ -185,7 +187,7 @@ def test_the_best_legal_path_is_taken_instead_of_repairing_the_best_tags(kind: K
 @given(st.integers(1, 4), st.integers(0, 1000))
 def test_the_softmax_tagger_takes_the_likeliest_of_all_legal_paths(words: int, seed: int) -> None:
     emissions = 2 * torch.randn(words, len(NAMES), generator=torch.Generator().manual_seed(seed))
-    start, moves = legal_moves(len(NAMES), emissions.device)
+    start, moves = legal_moves(len(NAMES))
     legal = [
         path
         for path in product(range(len(NAMES)), repeat=words)
@@ -193,9 +195,9 @@ def test_the_softmax_tagger_takes_the_likeliest_of_all_legal_paths(words: int, s
     ]
     scores = emissions.log_softmax(1)
     best = max(legal, key=lambda path: sum(scores[word, tag].item() for word, tag in enumerate(path)))
-    chosen, probabilities = tagger().rule.choose(emissions, torch.tensor([words]))
+    chosen, probabilities = best_tags(emissions.numpy(), np.array([words]), None)
     assert tuple(chosen.tolist()) == best
-    torch.testing.assert_close(probabilities, emissions.softmax(1)[range(words), best])
+    torch.testing.assert_close(torch.from_numpy(probabilities), emissions.softmax(1)[range(words), best])
 
 
 @pytest.mark.parametrize("kind", ["softmax", "crf"])
@@ -229,8 +231,8 @@ def test_the_confidence_of_the_crf_is_the_mean_marginal_of_the_tags() -> None:
     emissions = torch.randn(5, len(NAMES), generator=generator) + sure_of([B0, I0, I0, OUT, B1], 3.0)
     predictions = part.predict(emissions, batch_of([5]))
     assert found(predictions) == [(0, 0, 2, 0), (0, 4, 4, 1)]
-    marginals = part.rule.chain.marginals(emissions[None], torch.ones(1, 5, dtype=torch.bool))[0]
-    expected = [(marginals[0, B0] + marginals[1, I0] + marginals[2, I0]).item() / 3, marginals[4, B1].item()]
+    shares = marginals(emissions[None].numpy(), np.ones((1, 5), dtype=bool), part.rule.weights)[0]
+    expected = [(shares[0, B0] + shares[1, I0] + shares[2, I0]).item() / 3, shares[4, B1].item()]
     assert predictions.confidence.tolist() == pytest.approx(expected)
     assert torch.equal(predictions.rank, predictions.confidence)
 

@@ -16,7 +16,6 @@ from spanwright.evaluation import Calibration
 from spanwright.formats.files import read, write
 from spanwright.labels import LabelSpace
 from spanwright.parts.spans.scorers.softmax import Softmax
-from spanwright.predicting import tagger as tagger_module
 from spanwright.predicting.softening import Teachers
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document, Entity
@@ -113,7 +112,7 @@ def test_a_tagger_teaches_its_answers_with_their_confidences() -> None:
 
 
 def test_documents_come_as_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tagger_module, "_CHUNK_CHARACTERS", 10)
+    tiny.set_load(monkeypatch, characters=10)
     taken: list[str] = []
 
     def source() -> object:

@@ -15,8 +15,8 @@ import tiny
 from spanwright.batches import prepare as preparing
 from spanwright.batches.batch import Batch
 from spanwright.batches.steps import finished
-from spanwright.parts import decoding
-from spanwright.parts.decoding import decode
+from spanwright.decoding import spans as decoding
+from spanwright.decoding.spans import decode
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.predicting import tagger as module
 from spanwright.predicting.tagger import Tagger
@@ -56,7 +56,7 @@ TAGGERS = {
 def at_once(tagger: Tagger, document: Document) -> tuple[Entity, ...]:
     """All windows, then all predictions, then one decoding: what tagging in steps must equal."""
     prepared = tagger.prepare([document])
-    parts = [tagger.placed(answered(batch), batch) for batch in tagger.batches(prepared)]
+    parts = [tagger.placed(tagger.model.predict(batch), batch) for batch in tagger.batches(prepared)]
     if not parts:
         return ()
     _, first, last, type_, confidence, rank = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -76,7 +76,7 @@ def at_once(tagger: Tagger, document: Document) -> tuple[Entity, ...]:
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparing, "_STEP_WORDS", 7)
     monkeypatch.setattr(module, "_SORTED_WINDOWS", 3)
-    monkeypatch.setattr(module, "_BATCH_WINDOWS", 2)
+    tiny.set_load(monkeypatch, windows=2)
     monkeypatch.setattr(decoding, "_RUN", 4)
     monkeypatch.setattr(decoding, "_LOOKED_AT", 3)
 
@@ -92,9 +92,9 @@ def test_a_text_in_steps_has_the_entities_of_the_text_at_once(
         for place, name in (
             (preparing, "_STEP_WORDS"),
             (module, "_SORTED_WINDOWS"),
-            (module, "_BATCH_WINDOWS"),
         ):
             whole.setattr(place, name, 10**6)
+        tiny.set_load(whole, windows=10**6)
         expected = at_once(tagger, document)
     (found,) = finished(tagger.tag_in_steps([document]))
     assert found.entities == expected

@@ -1,4 +1,4 @@
-"""The same three small documents in nine formats, well formed: what the mutations are made of.
+"""The same three small documents in many formats, well formed: what the mutations are made of.
 
 Document 1 has one entity, document 2 has two and document 3 has one. The mutations change document 2, so that
 documents before and behind the damage show that they are left alone.
@@ -152,6 +152,45 @@ _BIOC_JSON = """\
 ]}
 """
 
+_LABEL_STUDIO = """\
+[
+{"data": {"id": "1", "text": "Famotidine helps"}, "annotations": [{"result": [{"id": "a", \
+"type": "labels", "value": {"start": 0, "end": 10, "labels": ["Chemical"]}}]}]},
+{"data": {"id": "2", "text": "Delirium and fever"}, "annotations": [{"result": [{"id": "b", \
+"type": "labels", "value": {"start": 0, "end": 8, "labels": ["Disease"]}}, {"id": "c", \
+"type": "labels", "value": {"start": 13, "end": 18, "text": "fever", "labels": ["Disease"]}}]}]},
+{"data": {"id": "3", "text": "Fever again"}, "annotations": [{"result": [{"id": "d", \
+"type": "labels", "value": {"start": 0, "end": 5, "labels": ["Disease"]}}]}]}
+]
+"""
+
+_DOCCANO = """\
+{"id": 1, "text": "Famotidine helps", "label": [[0, 10, "Chemical"]], "Comments": []}
+{"id": 2, "text": "Delirium and fever", "label": [[0, 8, "Disease"], [13, 18, "Disease"]], "Comments": []}
+{"id": 3, "text": "Fever again", "label": [[0, 5, "Disease"]], "Comments": []}
+"""
+
+_PRODIGY = """\
+{"answer": "accept", "id": "1", "text": "Famotidine helps", \
+"spans": [{"start": 0, "end": 10, "label": "Chemical"}]}
+{"answer": "accept", "id": "2", "text": "Delirium and fever", "tokens": [{"start": 0, "end": 8, "id": 0}, \
+{"start": 9, "end": 12, "id": 1}, {"start": 13, "end": 18, "id": 2}], "spans": [{"start": 0, "end": 8, \
+"label": "Disease"}, {"start": 13, "end": 18, "label": "Disease", "score": 0.5}]}
+{"answer": "accept", "id": "3", "text": "Fever again", "spans": [{"start": 0, "end": 5, "label": "Disease"}]}
+"""
+
+_ARGILLA = """\
+[
+{"id": "1", "fields": {"text": "Famotidine helps"}, "responses": {"spans": [{"value": [{"start": 0, \
+"end": 10, "label": "Chemical"}]}]}, "suggestions": {}, "metadata": {"number": 1}},
+{"id": "2", "fields": {"text": "Delirium and fever"}, "responses": {"spans": [{"value": [{"start": 0, \
+"end": 8, "label": "Disease"}, {"start": 13, "end": 18, "label": "Disease"}]}]}, "suggestions": {}, \
+"metadata": {"number": 2}},
+{"id": "3", "fields": {"text": "Fever again"}, "responses": {"spans": [{"value": [{"start": 0, "end": 5, \
+"label": "Disease"}]}]}, "suggestions": {}, "metadata": {"number": 3}}
+]
+"""
+
 GOOD = {
     "pubtator": _alone("file.pubtator", _PUBTATOR),
     "conll": _alone("file.conll", _COLUMNS),
@@ -162,5 +201,9 @@ GOOD = {
     "conll04": _alone("conll04.json", _CONLL04),
     "bioc-xml": _alone("file.bioc.xml", _BIOC_XML),
     "bioc-json": _alone("file.bioc.json", _BIOC_JSON),
+    "label-studio": _alone("tasks.json", _LABEL_STUDIO),
+    "doccano": _alone("doccano.jsonl", _DOCCANO),
+    "prodigy": _alone("prodigy.jsonl", _PRODIGY),
+    "argilla": _alone("records.json", _ARGILLA),
 }
 """By the name of the format."""

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from spanwright.errors import SpanwrightError
+from spanwright.parts.encoder.backbone import as_of_transformers
 from spanwright.predicting.tagger import load
 
 TEXT = "The bcase cell and gdfase were seen in a kl cell. Nothing else."
@@ -17,7 +18,9 @@ TEXT = "The bcase cell and gdfase were seen in a kl cell. Nothing else."
 
 def main(good: str, *others: str) -> None:
     """Load all folders, after a good one has warmed everything up."""
-    load(good).tag(TEXT)
+    tagger = load(good)
+    tagger.tag(TEXT)
+    as_of_transformers(tagger.model.network.encoder.backbone)  # which other folders need
     gc.collect()
     gc.freeze()  # what is here to stay need not be looked at again, folder after folder
     for folder in others:

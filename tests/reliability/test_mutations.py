@@ -14,6 +14,7 @@ import pytest
 from broken_bioc import BIOC_JSON, BIOC_XML
 from broken_json import CONLL04, GENIA, JSONL, SCIERC
 from broken_lines import BRAT, COLUMNS, PUBTATOR
+from broken_tools import ARGILLA, DOCCANO, LABEL_STUDIO, PRODIGY
 from good_files import DOCUMENTS, ENTITIES, GOOD
 from mutation import Mutation
 
@@ -31,6 +32,10 @@ MUTATIONS = {
     "conll04": CONLL04,
     "bioc-xml": BIOC_XML,
     "bioc-json": BIOC_JSON,
+    "label-studio": LABEL_STUDIO,
+    "doccano": DOCCANO,
+    "prodigy": PRODIGY,
+    "argilla": ARGILLA,
 }
 CASES = [
     pytest.param(format, mutation, id=f"{format}: {name}")
@@ -125,7 +130,7 @@ def test_a_strict_check_lists_the_problem_and_exits_with_2(
     output = capsys.readouterr()
     assert caught.value.code == 2
     assert output.out.startswith(place(tmp_path, format, mutation))
-    assert output.err == "error: 1 problems in 1 files\n"
+    assert output.err == "error: 1 problem in 1 file\n"
 
 
 HARMLESS: dict[str, Callable[[bytes], bytes]] = {

@@ -70,7 +70,7 @@ def test_the_tables_show_the_numbers_of_evaluation() -> None:
     loose = system.by_criterion["loose"].micro.f1
     assert shown[5] == f"{100 * loose:.1f}"
     for kind, number in system.mistakes.counts.items():
-        rate = f"{100 * system.mistakes.rates[kind]:.1f}"
+        rate = f"{100 * system.mistakes.rates[kind]:.1f} %"
         assert row(page, kind, MEANINGS[kind])[4:] == [str(number), rate]
     gene = system.scores.per_type["Gene"]
     assert row(page, "Gene", "B second")[2:6] == [

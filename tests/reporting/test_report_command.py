@@ -101,20 +101,25 @@ def test_systems_are_called_as_asked(folder: Path) -> None:
     assert [system["name"] for system in data_of(page)["systems"]] == ["one", "two"]
 
 
-def test_files_of_the_same_name_are_called_by_their_paths(folder: Path) -> None:
+def test_files_of_the_same_name_are_called_with_their_folders(folder: Path) -> None:
     write(PREDICTED, folder / "other" / "mine.jsonl")
     page = made(folder, folder / "mine.jsonl", folder / "other" / "mine.jsonl")
     assert [system["name"] for system in data_of(page)["systems"]] == [
-        str(folder / "mine.jsonl"),
-        str(folder / "other" / "mine.jsonl"),
+        f"{folder.name}/mine.jsonl",
+        "other/mine.jsonl",
     ]
+
+
+def test_local_paths_are_told_on_request_only(folder: Path) -> None:
+    assert str(folder) not in made(folder, folder / "mine.jsonl")
+    assert f"<bdi>{folder / 'gold.jsonl'}</bdi>" in made(folder, folder / "mine.jsonl", "--paths")
 
 
 def test_what_could_not_be_read_is_told_on_the_page(folder: Path) -> None:
     with (folder / "mine.jsonl").open("a") as file:
         file.write("broken\n")
     page = made(folder, folder / "mine.jsonl")
-    assert "predictions: 1 documents and 0 entities could not be read" in page
+    assert "predictions: 1 document and 0 entities could not be read" in page
 
 
 def test_files_are_listed_with_the_begin_of_their_digest(folder: Path) -> None:

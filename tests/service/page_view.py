@@ -18,10 +18,18 @@ MODELS = [
 ]
 
 
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "device_scale_factor": 3,
+    "is_mobile": True,
+    "has_touch": True,
+}
+
+
 @contextmanager
 def shown(browser: Any, stand_in: StandIn, expected: tuple[str, ...] = (), **options: Any) -> Iterator[Any]:
     """The page; a dialog, an unexpected complaint of the browser or a request to elsewhere fails the test."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
     page = context.new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
@@ -81,7 +89,7 @@ def drawn(page: Any) -> list[str]:
 
 def counts(page: Any) -> dict[str, str]:
     return {
-        row.locator(".name").inner_text(): row.locator(".count").inner_text()
+        row.locator(".name").inner_text(): row.locator(".count").text_content()
         for row in page.locator("#types li").all()
     }
 

@@ -174,9 +174,10 @@ def head(port: int, *, length: int | None, path: str = "/tag") -> bytes:
 
 
 @contextmanager
-def connection(port: int) -> Iterator[socket.socket]:
-    """A bare connection to a service."""
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as opened:
+def connection(port: int, *, seconds: float = PATIENCE) -> Iterator[socket.socket]:
+    """A bare connection to a service, made within so many seconds."""
+    with socket.create_connection(("127.0.0.1", port), timeout=seconds) as opened:
+        opened.settimeout(PATIENCE)
         yield opened
 
 

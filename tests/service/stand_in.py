@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import spanwright
+from spanwright.palette import colour_numbers
 from spanwright.service.access import SECURITY_HEADERS
+from spanwright.service.page_files import page_files
 
 PAGE = Path(spanwright.__file__).parent / "service" / "page"
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+FILES = page_files()
 
 Entities = list[tuple[int, int, str, float]]
 """Start, end, type and confidence of each."""
@@ -29,6 +31,7 @@ def model(name: str, **changes: Any) -> dict[str, Any]:
         "recipe": "plain",
         "description": "",
         "types": ["Gene", "Disease", "Cell"],
+        "colours": colour_numbers(["Gene", "Disease", "Cell"]),
         "reads_descriptions": False,
         "corpora": [],
         "calibrated": False,
@@ -88,11 +91,8 @@ def serving(stand_in: StandIn) -> Iterator[StandIn]:
             if self.path == "/model":
                 self.guarded(lambda: ({"models": stand_in.models}, {}))
                 return
-            file = PAGE / ("index.html" if self.path == "/" else self.path.removeprefix("/page/"))
-            if file.is_file():
-                self.answer(200, file.read_bytes(), TYPES[file.suffix], {})
-            else:
-                self.answer(404, b"", "text/plain", {})
+            content, kind = FILES.get(self.path, (b"", "text/plain"))
+            self.answer(200 if content else 404, content, kind, {})
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -107,12 +107,12 @@ def serving(stand_in: StandIn) -> Iterator[StandIn]:
             else:
                 content, headers = act()
                 text = content if isinstance(content, str) else json.dumps(content)
-                kind = "text/plain" if isinstance(content, str) else "application/json"
+                kind = "text/plain; charset=utf-8" if isinstance(content, str) else "application/json"
                 self.answer(200, text.encode(), kind, headers)
 
         def answer(self, status: int, body: bytes, kind: str, headers: dict[str, str]) -> None:
             self.send_response(status)
-            fields = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(body))}
+            fields = {"Content-Type": kind, "Content-Length": str(len(body))}
             for name, value in (fields | SECURITY_HEADERS | headers).items():
                 self.send_header(name, value)
             self.end_headers()

@@ -123,6 +123,47 @@ def test_clients_that_were_inside_together_are_awaited_for_a_moment(
     assert [figures.requests for figures in in_room(tagger, story).figures] == [1, 3, 3, 3, 2]
 
 
+def test_clients_are_awaited_as_long_as_some_come_back(
+    tagger: Tagger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spanwright.service.batching._LONGEST_PATIENCE", 60.0)
+    pause = 0.5
+
+    async def story(room: Room) -> None:
+        first = room.ask("p53")
+        await room.is_busy()
+        room.open()
+        await first
+        while not room.batcher._changed._waiters:  # until its thread has nothing to do
+            await asyncio.sleep(0.01)
+        room.batcher._expected, room.batcher._patience = 4, pause
+        asked = []
+        for _ in range(4):  # all of them take longer than the patience with one
+            asked.append(room.ask("cells"))
+            await asyncio.sleep(0.5 * pause)
+        await asyncio.gather(*asked)
+
+    assert [figures.requests for figures in in_room(tagger, story).figures] == [1, 4]
+
+
+def test_all_requests_of_a_batch_are_answered_in_one_go(tagger: Tagger) -> None:
+    calls: list[object] = []
+
+    async def story(room: Room) -> None:
+        loop = asyncio.get_running_loop()
+        call = loop.call_soon_threadsafe
+        loop.call_soon_threadsafe = lambda *given: (calls.append(given), call(*given))[1]
+        first = room.ask("p53")
+        await room.is_busy()
+        others = [room.ask("cells") for _ in range(10)]
+        await asyncio.sleep(0)
+        room.open()
+        await asyncio.gather(first, *others)
+
+    in_room(tagger, story)
+    assert len(calls) == 2
+
+
 def test_a_client_alone_waits_for_nobody(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
     be_patient(monkeypatch, 1000)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from spanwright.formats.files import read
 from spanwright.service.formats import EXAMPLES, UNWRITABLE, Answer, answer_with
+from spanwright.service.messages import OutputFormat
 from spanwright.text import Document, Entity
 
 NESTED = Document(
@@ -49,7 +50,7 @@ def test_confidences_are_kept_where_the_format_has_a_place(tmp_path: Path) -> No
 def test_confidences_are_counted_where_the_format_has_no_place(format: str) -> None:
     answer = answer_with([FLAT, FLAT], format, "m")
     assert answer.headers[UNWRITABLE] == "2"
-    assert "the confidences of 1 entities of document 'text-2'" in answer.headers[EXAMPLES]
+    assert "the confidences of 1 entity of document 'text-2'" in answer.headers[EXAMPLES]
 
 
 def test_the_two_files_of_brat_are_read_back(tmp_path: Path) -> None:
@@ -97,3 +98,13 @@ def test_no_text_breaks_the_headers(text: str) -> None:
         headers = answer_with([Document("text-1", text, entities)], format, "m").headers
         assert all(" " <= character <= "~" for value in headers.values() for character in value)
         assert json.loads(headers.get(EXAMPLES, "[]")) or headers[UNWRITABLE] == "0"
+
+
+@pytest.mark.parametrize(("format", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_tables_have_a_row_for_each_entity(format: OutputFormat, delimiter: str) -> None:
+    document = Document("text-1", "A gene here.", (Entity(2, 6, "Gene", confidence=0.5),))
+    answer = answer_with([document], format, "m")
+    assert answer.media_type.startswith(("text/csv", "text/tab-separated-values"))
+    head, row = answer.content.decode().splitlines()
+    assert head.split(delimiter)[:6] == ["document", "start", "end", "text", "type", "confidence"]
+    assert row.split(delimiter)[:6] == ["text-1", "2", "6", "gene", "Gene", "0.5"]

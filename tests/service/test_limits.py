@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,8 +28,11 @@ from service.serving import (
 from spanwright.errors import SpanwrightError
 from spanwright.predicting.tagger import Tagger
 from spanwright.service import connections, running
+from spanwright.service.answers import Service
 from spanwright.service.connections import IdleConnections
 from spanwright.service.limits import Guard, ServiceLimits
+from spanwright.service.metrics import Metrics
+from spanwright.service.models import serve_with
 
 
 @pytest.fixture(scope="module")
@@ -146,13 +150,40 @@ def test_one_full_model_does_not_close_the_others(tagger: Tagger, gated: GatedTa
         assert held.result().status_code == 200
 
 
-def test_a_request_that_takes_too_long_is_refused_and_leaves(gated: GatedTagger) -> None:
+def test_a_text_that_takes_too_long_by_itself_is_refused_with_the_limit_and_leaves(
+    gated: GatedTagger,
+) -> None:
     with served({"gated": gated}, timeout=0.3) as started:
         answer = started.tag(text="p53")
-        assert answer.status_code == 503
-        assert "not answered within 0.3 s" in answer.json()["detail"]
-        assert int(answer.headers["Retry-After"]) >= 1
+        assert answer.status_code == 413, "trying again would not help"
+        assert "longer than the limit of 0.3 s" in answer.json()["detail"]
+        assert "--timeout" in answer.json()["detail"]
+        assert "Retry-After" not in answer.headers
         assert inside(started) == 0
+
+
+def test_a_long_text_whose_time_is_up_is_tagged_no_further(tagger: Tagger) -> None:
+    gated = GatedTagger(tagger)
+    with served({"gated": gated}, timeout=0.3, batch_words=20) as started:
+        assert started.tag(text="p53 in cells " * 100).status_code == 413
+        gated.gate.set()
+        wait_until(lambda: not started.service.models[0].batcher._begun)
+        assert started.tag(text="p53").status_code == 200
+        assert len(gated.steps) == 1
+
+
+def test_a_request_that_waits_too_long_for_others_is_told_when_to_try_again(gated: GatedTagger) -> None:
+    with served({"gated": gated}, timeout=0.6) as started, ThreadPoolExecutor(2) as pool:
+        first = pool.submit(started.tag, text="p53")
+        wait_until(lambda: inside(started) == 1)
+        time.sleep(0.2)
+        second = pool.submit(started.tag, text="p53")
+        wait_until(lambda: inside(started) == 2)
+        refused = first.result()
+        assert refused.status_code == 503
+        assert "limit of 0.6 s, beside 1 other" in refused.json()["detail"]
+        assert int(refused.headers["Retry-After"]) >= 1
+        assert second.result().status_code == 413
 
 
 def test_both_ways_to_tell_the_length_of_a_body_are_refused(service: Served) -> None:
@@ -262,6 +293,30 @@ def test_a_connection_without_a_request_is_closed(tagger: Tagger, monkeypatch: p
         assert opened.recv(1) == b""
 
 
+def test_connections_wait_while_the_service_does_something_else(
+    tagger: Tagger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It accepts a few at a time; the system would drop the others, who would try again after seconds."""
+    busy, gate = threading.Event(), threading.Event()
+
+    def status(service: Service) -> str:
+        busy.set()
+        assert gate.wait(PATIENCE)
+        return "ready"
+
+    monkeypatch.setattr(Service, "status", property(status))
+    with served({"plain": tagger}) as started, ThreadPoolExecutor(1) as pool, ExitStack() as stack:
+        stack.callback(gate.set)
+        held = pool.submit(started.client.get, "/ready")
+        assert busy.wait(PATIENCE)
+        waiting = [stack.enter_context(connection(started.port, seconds=2)) for _ in range(100)]
+        gate.set()
+        assert held.result().status_code == 200
+        for opened in waiting:
+            opened.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert answer_of(opened)[0] == 200
+
+
 class Transport:
     """A connection, as far as its idleness goes."""
 
@@ -300,6 +355,22 @@ def test_an_inner_name_of_the_server_that_is_gone_is_told_at_the_start(
     monkeypatch.setattr(connections, "_PROTOCOL", ("uvicorn.protocols.http.h11_impl", "Gone"))
     with pytest.raises(SpanwrightError, match=r"uvicorn 0\.\S+ has no uvicorn\.\S+\.Gone, .* pip install"):
         running.check_service_installed()
+
+
+def test_a_service_without_its_watchers_does_not_go_on(
+    tagger: Tagger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a later version of the server has no `started` or `should_exit`."""
+
+    async def fail(*given: object) -> None:
+        raise AttributeError("should_exit")
+
+    monkeypatch.setattr(running, "_watch_end", fail)
+    metrics = Metrics()
+    service = Service([serve_with("plain", tagger, metrics, requests=1, batch_words=1)], metrics)
+    with running.listen("127.0.0.1", 0) as listening, pytest.raises(ExceptionGroup) as told:
+        asyncio.run(asyncio.wait_for(running.serve(service, listening), PATIENCE))
+    assert told.group_contains(AttributeError, match="should_exit")
 
 
 def test_no_part_of_an_answer_waits_for_the_client_to_confirm_the_one_before() -> None:

@@ -20,13 +20,16 @@ def test_the_load_test_compares_speeds_and_counts_answers(tmp_path: Path) -> Non
     result = tmp_path / "result.json"
     script = [sys.executable, str(ROOT / "benchmarks" / "service_load.py"), str(tmp_path / "model")]
     short = ["--turns", "1", "--seconds", "2", "--minutes", "0.2", "--share", "0.3", "--clients", "4"]
-    done = subprocess.run([*script, *short, "--json", str(result)], capture_output=True, text=True)
+    shorter = ["--words", "20", "--long", "2"]
+    done = subprocess.run([*script, *short, *shorter, "--json", str(result)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     figures = json.loads(result.read_text())
-    assert figures["ratio"] > 0 and figures["service_words_per_second"] > 0
+    assert figures["words"] == 20 * figures["documents"] > 0
+    for step, names in (("speed", ["tagger", "service"]), ("workers", ["one", "two"])):
+        assert figures[step]["ratio"] > 0
+        assert list(figures[step]["words_per_second"]) == names
+    assert figures["long"]["huge"]["small_requests"] >= 2
     mixed = figures["mixed"]
-    assert mixed["answers"]["one 200"] > 0
-    assert not any(
-        answer.endswith((" 500", "Error")) and "leaves" not in answer for answer in mixed["answers"]
-    )
+    assert mixed["answers"]["one 200"] > 0 and mixed["server_errors_but_503"] == 0
+    assert not any(answer.endswith("Error") and "leaves" not in answer for answer in mixed["answers"])
     assert min(mixed["megabytes"]["over_time"]) > 0 and mixed["health_seconds"]["95 %"] > 0

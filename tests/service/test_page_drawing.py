@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import pytest
@@ -96,6 +96,80 @@ def test_deeper_brackets_lie_lower_and_no_line_covers_another(page: Any, stand_i
     assert second > max(levels) + 10, "a label needs room, too"
 
 
+DENSE = "one of the human cell virus genes in some longer words of a text that goes on " * 4
+
+
+def dense(text: str) -> Entities:
+    """Nested and neighbouring entities all over a text, many with labels that are longer than they are."""
+    return [
+        (start, min(start + width, len(text)), "Some long name"[: 1 + start % 14], 0.5)
+        for start in range(0, len(text) - 5, 7)
+        for width in (3, 12, 40)[: 1 + start % 3]
+    ]
+
+
+LABELS = """() => {
+    const card = document.querySelector('#marked').getBoundingClientRect();
+    const boxes = [...document.querySelectorAll('.label')].map(each => {
+        const { left, right, top, bottom } = each.getBoundingClientRect();
+        return { left, right, top, bottom, text: each.dataset.label,
+                 size: parseFloat(getComputedStyle(each, '::before').fontSize) };
+    });
+    const brackets = [...document.querySelectorAll('.entity')].flatMap(each => [...each.getClientRects()])
+        .map(({ left, right, bottom }) => ({ left, right, top: bottom - 2, bottom }));
+    const cross = (a, b, first, last) => a[first] < b[last] - 1 && b[first] < a[last] - 1;
+    const meet = (a, b) => cross(a, b, 'left', 'right') && cross(a, b, 'top', 'bottom');
+    return {
+        labels: boxes.map(({ text }) => text),
+        sizes: [...new Set(boxes.map(({ size }) => size))],
+        outside: boxes.filter(({ left, right }) => left < card.left || right > card.right).length,
+        over_labels: boxes.filter(one => boxes.some(other => other !== one && meet(one, other))).length,
+        over_brackets: boxes.filter(one => brackets.some(other => meet(one, other))).length,
+    };
+}"""
+
+
+@pytest.mark.parametrize("width", (390, 1280))
+def test_labels_can_be_read_and_lie_over_nothing(page: Any, stand_in: StandIn, width: int) -> None:
+    stand_in.find = dense
+    page.set_viewport_size({"width": width, "height": 900})
+    tag(page, DENSE)
+    settle(page)
+    found = page.evaluate(LABELS)
+    assert len(found["labels"]) > 60
+    assert min(found["sizes"]) >= 12
+    assert (found["outside"], found["over_labels"], found["over_brackets"]) == (0, 0, 0)
+
+
+def test_an_entity_that_is_wrapped_has_its_label_on_every_line(page: Any, stand_in: StandIn) -> None:
+    stand_in.find = lambda text: [(10, 400, "Gene", 0.9)]
+    page.set_viewport_size({"width": 700, "height": 900})
+    tag(page, "many words " * 50)
+    settle(page)
+    labels = page.evaluate(LABELS)["labels"]
+    assert labels[0] == "Gene .90" and len(labels) > 3
+    assert set(labels[1:]) == {"… Gene"}
+    page.set_viewport_size({"width": 390, "height": 900})
+    settle(page)
+    settle(page)
+    assert len(page.evaluate(LABELS)["labels"]) > len(labels), "a narrower window has more lines"
+
+
+def test_a_long_text_scrolls_by_itself_and_the_side_stays(page: Any, stand_in: StandIn) -> None:
+    open_file(page, ("some words of Gene-0.90 and more\n" * 1700).encode())
+    page.click("#tag")
+    wait_for_answer(page)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 900
+    page.locator(".entity").first.focus()
+    page.keyboard.press("End")
+    settle(page)
+    assert focused(page) == "Gene, confidence 0.90"
+    assert page.evaluate("document.querySelector('#marked').scrollTop") > 10_000
+    assert page.locator("#threshold").bounding_box()["y"] < 900
+    # Only what is near is drawn, and labelled.
+    assert page.locator(".label").count() < 200
+
+
 def test_text_stands_where_it_would_stand_without_brackets(page: Any, stand_in: StandIn) -> None:
     """Deep brackets move what is below the line, not the words on it."""
     stand_in.find = lambda text: [(start + 6, end + 6, *rest) for start, end, *rest in NESTED]
@@ -132,33 +206,64 @@ def test_crossing_entities_are_drawn_without_loss(page: Any, stand_in: StandIn) 
 
 
 DRAW = """async cases => {
-    const { draw, lanes } = await import('/page/marks.js');
+    const { draw } = await import('/page/marks.js');
     return cases.map(([text, entities]) => {
         const given = entities.map(([start, end], number) => (
-            { start, end, number, type: 'T', text: '', label: 'Disease .50', colour: 0, confidence: 0.5 }));
+            { start, end, number, type: 'T', text: '', label: 'Disease .50', style: '', confidence: 0.5 }));
         const piece = { start: 100, text, element: document.createElement('p') };
-        const lane = lanes(piece, given);
-        draw(piece, given, lane);
+        draw(piece, given);
         const parts = [...piece.element.querySelectorAll('.entity')];
         const read = given.map(({ number }) => parts.filter(part => Number(part.dataset.number) === number)
             .map(part => part.textContent).join(''));
-        return [piece.element.textContent, read, given.map(entity => lane.get(entity))];
+        return [piece.element.textContent, read];
     });
 }"""
 
 
-def test_random_entities_are_drawn_whole_and_in_lanes_that_do_not_collide(page: Any) -> None:
+def test_random_entities_are_drawn_whole(page: Any) -> None:
     generator = random.Random(5)
     cases = [random_case(generator) for _ in range(300)]
-    for (text, entities), (shown_text, read, lanes) in zip(cases, page.evaluate(DRAW, cases), strict=True):
+    for (text, entities), (shown_text, read) in zip(cases, page.evaluate(DRAW, cases), strict=True):
         assert shown_text == text
         # A piece begins at 100 here, and shows of an entity what lies in it.
         assert read == [text[max(start - 100, 0) : max(end - 100, 0)] for start, end in entities]
-        for (one, lane), (other, other_lane) in combinations(zip(entities, lanes, strict=True), 2):
-            if one[0] < other[1] and other[0] < one[1]:
-                assert lane != other_lane
-                if one[0] <= other[0] and other[1] <= one[1] and one != other:
-                    assert lane > other_lane, "the wider bracket is outside"
+
+
+ARRANGE = """async cases => {
+    const { arrange } = await import('/page/lanes.js');
+    return cases.map(case_ => {
+        const placed = case_.map(parts => ({ entity: parts, parts }));
+        const lanes = arrange(placed);
+        return placed.map(({ entity }) => lanes.get(entity));
+    });
+}"""
+
+
+def test_brackets_and_labels_of_random_entities_have_lanes_that_do_not_collide(page: Any) -> None:
+    generator = random.Random(6)
+    cases = [[random_parts(generator) for _ in range(generator.randrange(14))] for _ in range(300)]
+    for entities, lanes in zip(cases, page.evaluate(ARRANGE, cases), strict=True):
+        for (one, lane), (other, later) in combinations(zip(entities, lanes, strict=True), 2):
+            for part, beside in product(one, other):
+                if (
+                    part["row"] == beside["row"]
+                    and part["from"] < beside["to"]
+                    and beside["from"] < part["to"]
+                ):
+                    assert lane != later
+                    if part["left"] < beside["right"] and beside["left"] < part["right"]:
+                        assert lane < later, "those that come later are outside"
+
+
+def random_parts(generator: random.Random) -> list[dict[str, int]]:
+    """An entity on one to three rows, with its brackets and the room of its labels."""
+    rows = range(first := generator.randrange(3), first + generator.randint(1, 3))
+    lefts = [generator.randrange(300) for _ in rows]
+    widths = [generator.randint(1, 80) for _ in rows]
+    return [
+        {"row": row, "left": left, "right": left + width, "from": left, "to": left + max(width, 60)}
+        for row, left, width in zip(rows, lefts, widths, strict=True)
+    ]
 
 
 def random_case(generator: random.Random) -> tuple[str, list[tuple[int, int]]]:

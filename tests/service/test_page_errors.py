@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 
-from service.page_view import ALL, MODELS, TEXT, drawn, shown, tag, wait_for_answer, wait_for_text
+from service.page_view import (
+    ALL,
+    MODELS,
+    TEXT,
+    counts,
+    drawn,
+    settle,
+    shown,
+    tag,
+    wait_for_answer,
+    wait_for_text,
+)
 from service.stand_in import StandIn, serving
 
 
@@ -95,6 +106,31 @@ def test_entities_of_another_model_are_not_left_when_the_new_one_fails(
         assert page.inner_text("#notice-text") == "The service is busy. Try again in a moment."
         assert not page.is_visible("#marked")
         assert page.input_value("#text") == TEXT
+
+
+def test_counts_of_another_text_are_not_left_while_tagging_and_after_an_error(
+    browser: Any, stand_in: StandIn
+) -> None:
+    with shown(browser, stand_in, REFUSED) as page:
+        tag(page)
+        assert counts(page) == {"Gene": "2", "Disease": "1", "Cell": "1"}
+        page.click("#write")
+        nothing = {"Gene": "", "Disease": "", "Cell": ""}
+        assert counts(page) == nothing
+        page.route("**/tag", lambda route: None)
+        page.fill("#text", "Another Gene-0.90.")
+        page.click("#tag")
+        assert counts(page) == nothing
+        page.click("#tag")
+        wait_for_text(page, "#tag", "Tag")
+        # The newest route answers. Taking the first one away would send on the request that it holds.
+        page.route("**/tag", lambda route: route.fulfill(status=500, json={"detail": "broken"}))
+        page.click("#tag")
+        page.wait_for_selector("#notice:not([hidden])")
+        assert counts(page) == nothing
+        page.click("#read")
+        settle(page)
+        assert counts(page) == {"Gene": "2", "Disease": "1", "Cell": "1"}
 
 
 def test_tagging_can_be_stopped(page: Any) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from service.page_view import MODELS, TEXT, drawn, focused, settle, shown, tag, wait_for_answer
+from service.page_view import MODELS, drawn, focused, settle, shown, tag, wait_for_answer
 from service.stand_in import PAGE, StandIn, serving
+from spanwright.palette import TYPE_COLOURS
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def test_text_and_brackets_stand_out_from_their_ground(browser: Any, stand_in: S
             ".line",
         ):
             assert contrast(page, place) >= 4.5, place
-        for number in range(10):
+        for number in range(len(TYPE_COLOURS)):
             assert contrast(page, ".line", f"var(--type-{number})") >= 4.5, number
         page.click("#write")
         assert contrast(page, "#tag") >= 4.5
@@ -150,12 +151,23 @@ def luminance(rgb: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_a_narrow_window_shows_everything(browser: Any, stand_in: StandIn) -> None:
-    with shown(browser, stand_in) as page:
-        page.set_viewport_size({"width": 380, "height": 800})
-        tag(page, f"{TEXT} {'y' * 300}")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 380
-        assert page.locator("#downloads").is_visible()
+def test_the_keys_are_listed_in_a_dialog(page: Any) -> None:
+    page.locator("#example").focus()
+    page.keyboard.press("?")
+    assert page.is_visible("#help")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#help")
+    page.focus("#text")
+    page.keyboard.type("Who?")
+    assert not page.is_visible("#help")
+    page.click("#open-help")
+    assert "previous and next entity" in page.inner_text("#help")
+    page.keyboard.press("Enter")
+    assert not page.is_visible("#help")
+
+
+def test_the_page_knows_how_many_colours_there_are() -> None:
+    assert f"const COLOURS = {len(TYPE_COLOURS)};" in (PAGE / "colours.js").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("file", sorted(PAGE.glob("*.js")), ids=lambda file: file.name)

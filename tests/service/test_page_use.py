@@ -161,19 +161,15 @@ def test_the_page_says_what_confidences_mean(page: Any) -> None:
     assert page.inner_text("#calibration").startswith("Not calibrated")
 
 
-@pytest.mark.parametrize(
-    ("format_", "ending"), [("jsonl", "jsonl"), ("pubtator", "pubtator"), ("conll", "conll")]
-)
-def test_downloads_hold_what_the_threshold_leaves(
-    page: Any, stand_in: StandIn, format_: str, ending: str
-) -> None:
+@pytest.mark.parametrize("format_", ["jsonl", "csv", "tsv", "pubtator", "conll"])
+def test_downloads_hold_what_the_threshold_leaves(page: Any, stand_in: StandIn, format_: str) -> None:
     open_file(page, TEXT.encode())
     page.click("#tag")
     wait_for_answer(page)
     slide(page, 0.6)
     with page.expect_download() as download:
         page.click(f"button[data-format={format_}]")
-    assert download.value.suggested_filename == f"notes.v2.{ending}"
+    assert download.value.suggested_filename == f"notes.v2.{format_}"
     assert Path(download.value.path()).read_text() == f"2 in {format_}"
     assert stand_in.asked[-1]["minimum_confidence"] == 0.6
 

@@ -116,3 +116,12 @@ def test_hostile_text_is_tagged_and_never_runs(page: Any, taggers: dict[str, Tag
 def test_a_file_that_the_service_would_refuse_is_not_opened(page: Any) -> None:
     open_file(page, b"p53 " * 400_000)
     wait_for_text(page, "#notice-text", "files of up to 1 MB")
+
+
+@pytest.mark.parametrize("width", (390, 1280))
+def test_the_page_about_the_api_is_styled_and_fits(page: Any, service: Served, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(f"http://127.0.0.1:{service.port}/docs")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("getComputedStyle(document.querySelector('section')).borderRadius") == "14px"
+    assert page.locator("pre").count() == 3

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import tiny
 from service.serving import GatedTagger, Served, connection, served, texts, wait_until
 from spanwright.evaluation import Calibration
+from spanwright.palette import colour_numbers
 from spanwright.predicting.tagger import Tagger
 from spanwright.service.page_files import page_files
 from spanwright.text import Document
@@ -143,6 +144,7 @@ def test_models_tell_what_can_be_asked_of_them(service: Served) -> None:
         "recipe": "tiny",
         "description": "",
         "types": ["Cell", "Gene"],
+        "colours": colour_numbers(["Cell", "Gene"]),
         "reads_descriptions": False,
         "corpora": [],
         "calibrated": True,
@@ -222,10 +224,33 @@ def test_bytes_that_cannot_be_used_are_refused(
     assert detail and (status == 400 or detail[0]["loc"][: len(place)] == place)
 
 
-def test_a_body_of_another_media_type_is_refused(service: Served) -> None:
-    answer = service.client.post("/tag", content=b"text=a", headers={"Content-Type": "text/plain"})
+@pytest.mark.parametrize("headers", [{}, {"Content-Type": "text/plain"}])
+def test_a_body_of_another_media_type_is_refused_with_the_line_to_copy(
+    service: Served, headers: dict[str, str]
+) -> None:
+    answer = service.client.post("/tag", content=b'{"text": "p53"}', headers=headers)
     assert answer.status_code == 422
-    assert answer.json()["detail"][0]["loc"] == ["body"]
+    (problem,) = answer.json()["detail"]
+    assert problem["loc"] == ["body"]
+    assert problem["msg"].startswith(
+        "the Content-Type is text/plain; expected" if headers else "there is no Content-Type; expected"
+    )
+    assert """-H 'Content-Type: application/json' -d '{"text": "A text."}'""" in problem["msg"]
+
+
+def test_an_unknown_field_is_told_with_the_one_that_was_meant(service: Served) -> None:
+    problems = service.tag(txt="p53").json()["detail"]
+    assert problems[0]["msg"].startswith("there is no such field; did you mean 'text'? expected text, texts")
+
+
+RAW = re.compile(r"Input (should|tag)|Extra inputs|Field required|Value error|pydantic|valid dictionary")
+
+
+@pytest.mark.parametrize(
+    "body", [row[1] for row in BAD_FIELDS] + [[1], None, 3], ids=lambda body: json.dumps(body)[:30]
+)
+def test_no_answer_has_the_words_of_the_checking_library(service: Served, body: Any) -> None:
+    assert not RAW.search(service.client.post("/tag", json=body).text)
 
 
 def test_of_many_problems_the_first_are_told(service: Served) -> None:
@@ -264,15 +289,22 @@ def test_without_the_token_only_the_open_paths_are_answered(taggers: dict[str, T
     with served({"plain": taggers["plain"]}, token="s3cret") as running:
         for path in ("/health", "/ready", *page_files()):
             assert running.client.get(path).status_code == 200, path
-        for header in ({}, {"Authorization": "Bearer s3cre"}, {"Authorization": "Basic s3cret"}):
+        for header in (
+            {},
+            {"Authorization": "Bearer s3cre"},
+            {"Authorization": "Basic s3cret"},
+            {"X-API-Key": "s3cre"},
+            {"X-API-Key": "Bearer s3cret"},
+            {"X-API-Key": ""},
+        ):
             for path in ("/model", "/metrics", "/openapi.json", "/nothing"):
                 answer = running.client.get(path, headers=header)
                 assert answer.status_code == 401, path
                 assert answer.headers["WWW-Authenticate"] == "Bearer"
             assert running.client.post("/tag", json=GOOD, headers=header).status_code == 401
-        right = {"Authorization": "Bearer s3cret"}
-        assert running.client.post("/tag", json=GOOD, headers=right).status_code == 200
-        assert running.client.get("/model", headers=right).status_code == 200
+        for right in ({"Authorization": "Bearer s3cret"}, {"X-API-Key": "s3cret"}):
+            assert running.client.post("/tag", json=GOOD, headers=right).status_code == 200
+            assert running.client.get("/model", headers=right).status_code == 200
 
 
 def test_a_token_with_characters_beyond_ascii_is_compared_too(taggers: dict[str, Tagger]) -> None:
@@ -310,9 +342,12 @@ def test_pages_that_would_load_scripts_from_elsewhere_are_off(service: Served) -
     assert service.client.get("/redoc").status_code == 404
     page = service.client.get("/docs")
     assert page.status_code == 200
-    assert "POST /tag" in page.text and "tuned_thresholds: Whether entities" in page.text
-    assert "<script" not in page.text and "http" not in page.text
-    assert service.client.get("/openapi.json").json()["paths"].keys() == {
+    assert "<code>/tag</code>" in page.text and "below the model&#x27;s own threshold" in page.text
+    assert "<script" not in page.text and not re.search(r"(src|href)=.http", page.text)
+    assert all(name in page.text for name in ("curl", "import httpx", "await fetch"))
+    paths = service.client.get("/openapi.json").json()["paths"]
+    tools = ("/label-studio/", "/inception/", "/doccano")
+    assert {path for path in paths if not path.startswith(tools)} == {
         "/health",
         "/ready",
         "/model",
@@ -384,7 +419,7 @@ def test_two_authorization_headers_are_refused(taggers: dict[str, Tagger]) -> No
     right = ("Authorization", "Bearer s3cret")
     with served({"plain": taggers["plain"]}, token="s3cret") as running:
         assert running.client.get("/model", headers=[right]).status_code == 200
-        for other in (right, ("Authorization", "Bearer wrong")):
+        for other in (right, ("Authorization", "Bearer wrong"), ("X-API-Key", "wrong")):
             assert running.client.get("/model", headers=[right, other]).status_code == 401
             assert running.client.get("/model", headers=[other, right]).status_code == 401
 

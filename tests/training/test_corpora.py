@@ -348,14 +348,14 @@ def test_an_epoch_is_as_long_as_all_windows_with_their_weights(
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ("corpora.sampling=0", "greater than 0"),
+        ("corpora.sampling=0", "expected more than 0"),
         ("corpora.sampling=inf", "finite number"),
         ("corpora.sampling=often", "'proportional' or 'equal'"),
-        ("corpora.weights={a=0}", "greater than 0"),
+        ("corpora.weights={a=0}", "expected more than 0"),
         ("corpora.weights={a=inf}", "finite number"),
         ("corpora.labels=none", "'own' or 'shared'"),
         ("corpora.train=some", "'all' or 'target'"),
-        ("corpora.lables=own", "unknown setting 'corpora.lables'; expected labels, map, "),
+        ("corpora.lables=own", "'corpora.lables' (did you mean 'corpora.labels'?); expected labels, "),
     ],
 )
 def test_illegal_settings_are_refused(change: str, reason: str) -> None:

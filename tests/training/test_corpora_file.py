@@ -161,25 +161,29 @@ FILES = '[corpora.A]\ntrain = "a"\n'
     [
         ("target = ", "not valid TOML: "),
         ('target = "A"\n', "'corpora' is missing"),
-        ("[corpora]\n", "'corpora' is {}: Dictionary should have at least 1 item after validation, not 0"),
-        ('corpora = ["a.tsv"]\n', "'corpora' is ['a.tsv']: Input should be a valid dictionary"),
-        (f"targets = 'A'\n{FILES}", "'targets' is unknown; expected target, map, corpora"),
-        (f"target = 3\n{FILES}", "'target' is 3: Input should be a valid tuple"),
-        (f"target = [3]\n{FILES}", "'target.0' is 3: Input should be a valid string"),
-        (f"map = 3\n{FILES}", "'map' is 3: Input should be a valid string"),
+        ("[corpora]\n", "'corpora' is {}: expected at least 1, found 0"),
+        ('corpora = ["a.tsv"]\n', "'corpora' is ['a.tsv']: expected names with values"),
+        (
+            f"targets = 'A'\n{FILES}",
+            "'targets' is unknown (did you mean 'target'?); expected target, map, corpora",
+        ),
+        (f"target = 3\n{FILES}", "'target' is 3: expected a list"),
+        (f"target = [3]\n{FILES}", "'target.0' is 3: expected a string"),
+        (f"map = 3\n{FILES}", "'map' is 3: expected a string"),
         ("[corpora.A]\ndev = 'a'\n", "'corpora.A.train' is missing"),
-        ("[corpora.A]\ntrain = []\n", "'corpora.A.train' is []: Value should have at least 1 item"),
-        ("[corpora.A]\ntrain = 3\n", "'corpora.A.train' is 3: Input should be a valid tuple"),
-        (f"{FILES}test = [1]\n", "'corpora.A.test.0' is 1: Input is not a valid path"),
-        (f"{FILES}weight = 0\n", "'corpora.A.weight' is 0: Input should be greater than 0"),
-        (f"{FILES}weight = inf\n", "'corpora.A.weight' is inf: Input should be a finite number"),
+        ("[corpora.A]\ntrain = []\n", "'corpora.A.train' is []: expected at least 1, found 0"),
+        ("[corpora.A]\ntrain = 3\n", "'corpora.A.train' is 3: expected a list"),
+        (f"{FILES}test = [1]\n", "'corpora.A.test.0' is 1: expected a path"),
+        (f"{FILES}weight = 0\n", "'corpora.A.weight' is 0: expected more than 0"),
+        (f"{FILES}weight = inf\n", "'corpora.A.weight' is inf: expected a finite number"),
         (
             f"{FILES}documents = {{train = 0}}\n",
-            "'corpora.A.documents.train' is 0: Input should be greater than 0",
+            "'corpora.A.documents.train' is 0: expected more than 0",
         ),
         (
             f"{FILES}trian = 'b'\n",
-            "'corpora.A.trian' is unknown; expected train, dev, test, format, options, documents, weight",
+            "'corpora.A.trian' is unknown (did you mean 'train'?); "
+            "expected train, dev, test, format, options, documents, weight",
         ),
         (
             f"{FILES}documents = {{all = 1}}\n",
@@ -187,7 +191,7 @@ FILES = '[corpora.A]\ntrain = "a"\n'
         ),
         (
             "[corpora.A]\n[corpora.B]\ntrain = 'b'\nweight = -1\n",
-            "'corpora.A.train' is missing; 'corpora.B.weight' is -1: Input should be greater than 0",
+            "'corpora.A.train' is missing; 'corpora.B.weight' is -1: expected more than 0",
         ),
     ],
 )

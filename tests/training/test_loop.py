@@ -12,6 +12,7 @@ import torch
 import making
 from spanwright import artifact
 from spanwright.batches.pieces import Integers, PieceEncoder
+from spanwright.cli.progress import TrainingView
 from spanwright.errors import InputError, SettingsError
 from spanwright.evaluation import Scores
 from spanwright.evaluation.scores import Counts
@@ -140,7 +141,7 @@ def test_settings_are_changed_by_their_keys(tiny_encoder: str, tmp_path: Path) -
 
 
 def test_a_wrong_setting_is_named_by_its_key(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"^plain: unknown setting 'training\.epoch'; expected"):
+    with pytest.raises(SettingsError, match=r"^plain: unknown setting 'training\.epoch' .*; expected"):
         train("plain", train=TRAIN, dev=DEV, out=tmp_path / "run", set={"training.epoch": 3})
     assert not (tmp_path / "run").exists()
 
@@ -160,7 +161,7 @@ def test_a_corpus_and_several_are_trained_on(tiny_encoder: str, tmp_path: Path) 
     run(tiny_encoder, tmp_path / "run", "training.epochs=1", watcher=recorder, train=[one, two])
     assert recorder.setup.reports["train"].documents == 5
     (warning,) = (told for told in recorder.warnings if "reading" in told)
-    assert warning.startswith(f"1 problems in reading, the first: {tmp_path / 'two.jsonl'}:3: not JSON")
+    assert warning.startswith(f"1 problem in reading, the first: {tmp_path / 'two.jsonl'}:3: not JSON")
 
 
 def test_the_run_folder_tells_how_to_repeat_the_run(finished: tuple[RunResult, Recorder]) -> None:
@@ -296,6 +297,20 @@ def test_steps_are_counted_before_a_run_and_few_are_told_with_epochs_that_would_
     assert warning.startswith("this run has only 8 steps") and warning.endswith("training.epochs=50")
 
 
+def test_a_model_that_finds_nothing_is_told_with_the_likely_reason(
+    tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nothing = Scores(per_type={"Gene": Counts(0, 0, 9)}, documents=3)
+    monkeypatch.setattr(loop, "strict_scores", lambda compared: nothing)
+    recorder = Recorder()
+    run(tiny_encoder, tmp_path / "run", "training.epochs=1", watcher=recorder)
+    (warning,) = recorder.idle
+    assert "so that it is of no use: this run has only" in warning and "try --set training.epochs=" in warning
+    TrainingView().scored(epoch=1, scores={"dev": nothing}, best=True)
+    told = capsys.readouterr().err
+    assert "(finds nothing yet)" in told and "best so far" not in told
+
+
 def test_the_size_of_a_loss_does_not_matter(tiny_encoder: str, tmp_path: Path) -> None:
     ends: list[dict[str, torch.Tensor]] = []
     for weight in (1.0, 1024.0):
@@ -325,7 +340,7 @@ def test_files_can_be_trained_on_and_what_they_lack_is_told(tiny_encoder: str, t
     run(tiny_encoder, tmp_path / "run", "training.epochs=1", watcher=recorder, **files)
     assert recorder.setup.reports["train"].documents == len(TRAIN)
     (warning,) = recorder.warnings
-    assert warning.startswith(f"{tmp_path / 'train.jsonl'}: 1 problems in reading, the first: ")
+    assert warning.startswith(f"{tmp_path / 'train.jsonl'}: 1 problem in reading, the first: ")
     assert f"{tmp_path / 'train.jsonl'}:41: not JSON" in warning
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,16 @@ import torch
 import making
 from batching import as_taken
 from spanwright import artifact
+from spanwright.cli.progress import TrainingView
 from spanwright.errors import SettingsError
 from spanwright.parts.beside.crf import LinearChain
+from spanwright.parts.precision import check_precision, lowered
 from spanwright.parts.spans.scorers import bi_encoder
 from spanwright.parts.spans.scorers import contrast as contrasts
 from spanwright.settings import load_settings
 from spanwright.training.loop import train
 from spanwright.training.objective import weights_at
-from spanwright.training.runtime import check_bf16, seed_draws, shared_threads, transformers_in_bf16
+from spanwright.training.runtime import seed_draws, shared_threads
 from spanwright.training.setup import Setup, set_up
 from watching import Recorder
 
@@ -55,7 +58,7 @@ def test_losses_are_near_those_of_32_bits_and_have_32_bits_themselves(
 ) -> None:
     setup = ready(recipe, tiny_encoder, *changes)
     exact = losses(setup)
-    with transformers_in_bf16(setup.model.network):
+    with lowered(setup.model.network, "bf16"):
         near = losses(setup)
     assert near.keys() == exact.keys() == setup.model.network.terms
     assert {loss.dtype for loss in near.values()} == {torch.float32}
@@ -70,7 +73,7 @@ def test_states_of_words_come_from_16_bits(tiny_encoder: str) -> None:
     setup = ready("plain", tiny_encoder, *making.SMALL)
     encoder, batch = setup.model.network.eval().encoder, as_taken(setup.batch(range(6), (1, 0, 0)))
     exact = encoder(batch).start
-    with transformers_in_bf16(setup.model.network):
+    with lowered(setup.model.network, "bf16"):
         near = encoder(batch).start
     assert near.dtype == torch.float32
     assert 0 < (near - exact).abs().max() < 0.01
@@ -79,14 +82,14 @@ def test_states_of_words_come_from_16_bits(tiny_encoder: str) -> None:
 def test_behind_the_block_everything_has_32_bits_again(tiny_encoder: str) -> None:
     setup = ready("plain", tiny_encoder, *making.SMALL)
     before = losses(setup)
-    with transformers_in_bf16(setup.model.network):
+    with lowered(setup.model.network, "bf16"):
         losses(setup)
     assert losses(setup)["spans"] == before["spans"]
 
 
 def test_an_error_inside_a_transformer_leaves_nothing_switched_on(tiny_encoder: str) -> None:
     setup = ready("plain", tiny_encoder, *making.SMALL)
-    with pytest.raises(AttributeError), transformers_in_bf16(setup.model.network):
+    with pytest.raises(AttributeError), lowered(setup.model.network, "bf16"):
         setup.model.network.encoder(None)
     assert not torch.is_autocast_enabled("cpu")
     assert not setup.model.network.encoder._forward_pre_hooks
@@ -138,7 +141,7 @@ def test_sums_of_exponentials_are_taken_in_32_bits(
         monkeypatch.setattr(torch.nn.functional, "cross_entropy", spy)
     else:
         seen = spied(monkeypatch, owner, name)
-    with transformers_in_bf16(setup.model.network):
+    with lowered(setup.model.network, "bf16"):
         losses(setup)
     assert set(seen) == {(torch.float32, False)}
 
@@ -168,16 +171,31 @@ def test_states_that_are_computed_anew_give_the_same_training(tiny_encoder: str,
 def test_a_card_that_cannot_compute_in_16_bits_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: False)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "an old card")
-    message = "training.precision is 'bf16', but an old card cannot compute in it; expected 'float32'"
+    message = "the precision is 'bf16', but an old card cannot compute in it; expected 'float32'"
     with pytest.raises(SettingsError, match=message):
-        check_bf16(torch.device("cuda"))
-    check_bf16(torch.device("cpu"))
+        check_precision("bf16", torch.device("cuda"))
+    check_precision("bf16", torch.device("cpu"))
+    check_precision("fp16", torch.device("cuda"))
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_training_in_32_bits_tells_of_16_where_the_machine_gains_by_them(
+    fast: bool, tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": fast})
+    told = []
+    for precision in ("float32", "bf16"):
+        view = TrainingView()
+        view.console.file = StringIO()
+        settings = making.settings(tiny_encoder, "training.epochs=1", f"training.precision={precision}")
+        with view:
+            train(settings, train=TRAIN[:2], dev=DEV, out=tmp_path / precision, watcher=view)
+        told.append("--set training.precision=bf16" in view.console.file.getvalue())
+    assert told == [fast, False]
 
 
 def test_an_unknown_precision_is_refused() -> None:
-    with pytest.raises(
-        SettingsError, match=r"'training\.precision' is 'fp8': Input should be 'float32' or 'bf1"
-    ):
+    with pytest.raises(SettingsError, match=r"'training\.precision' is 'fp8': expected 'float32' or 'bf1"):
         load_settings("plain", ["training.precision=fp8"])
 
 

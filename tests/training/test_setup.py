@@ -70,7 +70,7 @@ def test_the_test_split_is_optional(tiny_encoder: str) -> None:
         ([], DEV, "the training corpus is empty"),
         (TRAIN, [], "the dev corpus is empty"),
         (DEV, DEV, "every training document also stands in the evaluation data"),
-        ([Document("1", "no entity")], DEV, "has no entity in its 1 documents"),
+        ([Document("1", "no entity")], DEV, "has no entity in its 1 document"),
     ],
     ids=["no train", "no dev", "train is dev", "no entity"],
 )

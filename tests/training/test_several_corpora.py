@@ -572,11 +572,11 @@ def test_answers_in_shared_types_leave_out_what_has_none(tagger: Tagger) -> None
     assert {type_ for document in keys(as_gamma.tag(DEV)) for _, type_ in document} == {"Gene"}
 
 
-@pytest.mark.parametrize("name", ["Delta", "", "alpha"])
-def test_an_unknown_corpus_is_refused(tagger: Tagger, name: str) -> None:
+@pytest.mark.parametrize(("name", "meant"), [("Delta", ""), ("", ""), ("alpha", " (did you mean 'Alpha'?)")])
+def test_an_unknown_corpus_is_refused(tagger: Tagger, name: str, meant: str) -> None:
     with pytest.raises(InputError) as caught:
         tagger.answering(corpus=name)
-    assert str(caught.value) == f"the model knows no corpus {name!r}; expected: Alpha, Beta, Gamma"
+    assert str(caught.value) == f"the model knows no corpus {name!r}{meant}; expected: Alpha, Beta, Gamma"
 
 
 def test_shared_types_of_a_model_without_a_map_are_refused(tiny_encoder: str) -> None:

@@ -37,7 +37,9 @@ class Trainings:
         out: Path,
         resume: bool,
         watcher: Watcher,
+        device: str,
     ) -> SimpleNamespace:
+        assert device == "auto"
         assert resume == (out / "settings.json").exists()
         self.settings.append(settings)
         for name in ("model", "checkpoints"):

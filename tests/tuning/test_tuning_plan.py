@@ -60,7 +60,7 @@ def test_whole_tables_and_lists_can_be_chosen() -> None:
     [
         (
             {"training.epoch": [1, 2]},
-            "search, training.epoch = 1: plain: unknown setting 'training.epoch'; expected",
+            "search, training.epoch = 1: plain: unknown setting 'training.epoch' (did you mean",
         ),
         (
             {"training.epochs": {"low": 0, "high": 3}},
@@ -81,7 +81,7 @@ def test_whole_tables_and_lists_can_be_chosen() -> None:
         ({RATE: {"low": "a", "high": 1}}, "'low.int' is 'a'"),
         (
             {RATE: {"low": 0.1, "high": 1.0, "steps": 2}},
-            "'steps' is unknown; expected low, high, step, log",
+            "'steps' is unknown (did you mean 'step'?); expected low, high, step, log",
         ),
         ({RATE: []}, "the list is empty; expected one value or more"),
         ({RATE: [1, 1]}, "has a value twice; expected each once"),
@@ -108,8 +108,14 @@ def test_a_wrong_search_is_told_where_and_what_is_legal(search: dict[str, Any], 
             {"train": None, "dev": None, "corpora": "c.toml", "format": "conll"},
             "corpora is given, so files, formats and numbers of documents are told there",
         ),
-        ({"trial": 3}, "'trial' is unknown; expected recipe, train, dev, corpora, format, "),
-        ({"documents": {"trian": 3}}, "'documents.trian' is unknown; expected train, dev, test"),
+        (
+            {"trial": 3},
+            "'trial' is unknown (did you mean 'trials'?); expected recipe, train, dev, corpora, format, ",
+        ),
+        (
+            {"documents": {"trian": 3}},
+            "'documents.trian' is unknown (did you mean 'train'?); expected train, dev, test",
+        ),
         ({"documents": {"test": 3}}, "documents.test is given, but a search looks at train and dev alone"),
         ({"trials": 0}, "'trials' is 0: "),
         ({"set": [f"{RATE}=1e-4"]}, f"'{RATE}' is in set and in search; expected one of the two"),

@@ -175,7 +175,7 @@ def _conditions(model: TrainedModel, labels: CorpusLabels, seed: int) -> CorpusV
 
 
 def _conditions_before(model: TrainedModel, labels: CorpusLabels) -> Nearness | None:
-    """Of the table that training began with, made anew; random numbers are not to be had again."""
+    """Of the table that training began with, made a second time; random numbers are not to be had again."""
     settings, known = model.settings.auxiliaries.cvae, model.labels
     assert settings is not None
     if settings.condition == "random":

@@ -109,7 +109,7 @@ def writes_synonyms(model: TrainedModel) -> bool:
 def rewritten(
     model: TrainedModel, documents: Sequence[Document], synonyms: SynonymSource | None = None
 ) -> list[WrittenSpan]:
-    """Write anew the spans of the entities that documents have, in order, whoever has put them there.
+    """Write again the spans of the entities that documents have, in order, whoever has put them there.
 
     Entities that are no candidate span of the model (too wide, cutting a word, of a type it does not know)
     are left out. `synonyms` tells what synonyms are compared with.
@@ -127,7 +127,7 @@ def rewritten(
 
 
 def left_out(documents: Sequence[Document], written: Sequence[WrittenSpan]) -> int:
-    """How many spans of entities were not written anew."""
+    """How many spans of entities were not written again."""
     return sum(len({entity.ranges for entity in document.entities}) for document in documents) - len(written)
 
 

@@ -12,18 +12,18 @@ from spanwright.analysis.inspection import Inspection
 from spanwright.analysis.measures import Summary, scores_of_type
 from spanwright.analysis.projections import Projection, check_packages
 from spanwright.analysis.spans import NO_ENTITY, NONE, SpanSample
+from spanwright.palette import TYPE_COLOURS, type_colours
+from spanwright.pictures import DIVERGING, INK, QUIET, heat_map, new_figure, save, styled
 
-_MOST_TYPES = 10
+_MOST_TYPES = len(TYPE_COLOURS)
 """Types with a colour of their own; the rest share one."""
 _MOST_SCORES = 6
 """Types whose scores are drawn."""
 _BINS = 40
-_GREY = "#b0b0b0"
+_NEUTRAL = "#aab4c0"
 _TENTHS = np.linspace(0, 1, 11)
 _MARKS = "o^svD*PXp<>hd8"
-_FEW = 10
-"""Meanings that have the colours of the usual cycle; more take theirs from a map of colours."""
-_UNSHARED_COLOUR = "black"
+_UNSHARED_COLOUR = INK
 _UNSHARED = "no shared type"
 
 
@@ -38,23 +38,17 @@ def draw_inspection(inspection: Inspection, folder: Path) -> list[Path]:
         "scores": _draw_scores,
     }
     paths = []
-    for name, draw in pictures.items():
-        figure = draw(inspection)
-        paths.append(folder / f"{name}.png")
-        figure.savefig(paths[-1], dpi=120)
+    with styled():
+        for name, draw in pictures.items():
+            paths.append(folder / f"{name}.png")
+            save(draw(inspection), paths[-1])
     return paths
-
-
-def _figure(width: float, height: float) -> Any:
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def _draw_overlaps(inspection: Inspection) -> Any:
     """Mean cosine between entities and the spans near them, by the share of words in common."""
     sample = inspection.sample
-    figure = _figure(6, 4)
+    figure = new_figure(6, 4)
     axes = figure.subplots()
     # In tenths; spans that share nothing are alone in the first bin.
     bins = np.searchsorted(_TENTHS, sample.overlap, side="left")
@@ -64,10 +58,9 @@ def _draw_overlaps(inspection: Inspection) -> Any:
         [sample.cosine[mask].mean() for mask in masks],
         yerr=[sample.cosine[mask].std() for mask in masks],
         marker="o",
-        capsize=3,
     )
     axes.set(xlabel="shared words / words of either span", ylabel="cosine", xlim=(-0.05, 1.05))
-    axes.set_title("entities and the spans near them")
+    axes.set_title("Entities and the spans near them")
     return figure
 
 
@@ -75,15 +68,16 @@ def _draw_classes(inspection: Inspection) -> Any:
     """Lengths of vectors by class, and mean cosines between classes."""
     classes = inspection.classes
     names = list(classes.norms)
-    figure = _figure(11, 1.8 + 0.35 * len(names))
+    figure = new_figure(11, 1.8 + 0.35 * len(names))
     lengths, cosines = figure.subplots(1, 2)
     means = [summary.mean or 0.0 for summary in classes.norms.values()]
     deviations = [summary.deviation or 0.0 for summary in classes.norms.values()]
-    lengths.barh(_plain(names), means, xerr=deviations, color=_GREY)
+    lengths.barh(names, means, xerr=deviations, color=_NEUTRAL, ecolor=QUIET)
     lengths.invert_yaxis()
-    lengths.set_title("length of span vectors")
+    lengths.grid(axis="y", visible=False)
+    lengths.set_title("Length of span vectors, mean and deviation")
     values = [[classes.matrix[name][other] for other in names] for name in names]
-    _heat_map(cosines, names, np.array(values, dtype=float), "mean cosine between spans", "{:.2f}", (-1, 1))
+    _heat_map(cosines, names, np.array(values, dtype=float), "Mean cosine between spans", "{:.2f}", (-1, 1))
     return figure
 
 
@@ -91,36 +85,39 @@ def _draw_templates(inspection: Inspection) -> Any:
     """Angles between templates."""
     degrees = inspection.templates.degrees
     names = list(degrees)
-    figure = _figure(3 + 0.55 * len(names), 2 + 0.4 * len(names))
+    figure = new_figure(3 + 0.55 * len(names), 2 + 0.4 * len(names))
     values = np.array([[degrees[name][other] for other in names] for name in names])
-    _heat_map(figure.subplots(), names, values, "degrees between class templates", "{:.0f}", (0, 180))
+    _heat_map(figure.subplots(), names, values, "Degrees between class templates", "{:.0f}", (0, 180))
     return figure
 
 
 def _heat_map(
     axes: Any, names: list[str], values: Any, title: str, form: str, limits: tuple[float, float]
 ) -> None:
-    axes.imshow(values, cmap="coolwarm", vmin=limits[0], vmax=limits[1], aspect="auto")
-    axes.set_xticks(range(len(names)), _plain(names), rotation=45, ha="right")
-    axes.set_yticks(range(len(names)), _plain(names))
+    ink = heat_map(axes, values, colours=DIVERGING, limits=limits)
+    axes.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(names)), names)
     axes.set_title(title)
     if len(names) <= 2 * _MOST_TYPES:
         for (row, column), value in np.ndenumerate(values):
-            axes.text(column, row, "" if np.isnan(value) else form.format(value), ha="center", va="center")
+            if not np.isnan(value):
+                axes.text(
+                    column, row, form.format(value), ha="center", va="center", fontsize=8.5, color=ink(value)
+                )
 
 
 def _draw_projections(inspection: Inspection) -> Any:
     """Spans in two planes, coloured by class; with transforms a row for each, before and after them."""
     stages = inspection.stages
     panels = [(f"{name}{stage}", found[name]) for name in ("pca", "t-sne") for stage, found in stages.items()]
-    figure = _figure(13, 5.5 * len(stages))
+    figure = new_figure(13, 5.5 * len(stages))
     for axes, (title, projection) in zip(figure.subplots(len(stages), 2).flat, panels, strict=True):
         _draw_projection(axes, projection, inspection.sample)
         clusters = projection.types if projection.types.purity is not None else projection.types_and_none
         axes.set_title(
             f"{title}: silhouette {_number(clusters.silhouette)}, purity {_number(clusters.purity)}"
         )
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside right center", fontsize=8)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside right center")
     return figure
 
 
@@ -134,13 +131,12 @@ def _coloured(sample: SpanSample) -> list[tuple[str, Any, Any]]:
     """Name, mask and colour of what is drawn: other spans first, so that entities lie on top of them."""
     common = _common_types(sample)[:_MOST_TYPES]
     rest = sample.is_entity & ~np.isin(sample.type, common)
-    rows = [(NO_ENTITY, sample.type == NONE, _GREY)]
-    rows += [("other types", rest, "black")] if rest.any() else []
-    rows += [
-        (_plain([sample.types[type_]])[0], sample.type == type_, f"C{number}")
-        for number, type_ in enumerate(common)
+    rows = [(NO_ENTITY, sample.type == NONE, _NEUTRAL)]
+    rows += [("other types", rest, INK)] if rest.any() else []
+    colours = type_colours(sample.types[type_] for type_ in common)
+    return rows + [
+        (sample.types[type_], sample.type == type_, colours[sample.types[type_]]) for type_ in common
     ]
-    return rows
 
 
 def _common_types(sample: SpanSample) -> list[int]:
@@ -153,17 +149,19 @@ def _draw_scores(inspection: Inspection) -> Any:
     """Densities of the scores of entities and other spans, and their limit, for the most frequent types."""
     sample = inspection.sample
     shown = _common_types(sample)[:_MOST_SCORES]
-    figure = _figure(7, 1 + 2 * len(shown))
+    colours = type_colours(sample.types[type_] for type_ in shown)
+    figure = new_figure(7.5, 1 + 2 * len(shown))
     for axes, type_ in zip(np.atleast_1d(figure.subplots(len(shown), sharex=True)), shown, strict=True):
         name = sample.types[type_]
         entities, others = scores_of_type(sample, type_)
         edges = np.histogram_bin_edges(np.concatenate([entities, others]), bins=_BINS)
         drawn = {"bins": edges, "density": True, "histtype": "stepfilled", "alpha": 0.6}
-        axes.hist(others, label=NO_ENTITY, color=_GREY, **drawn)
-        axes.hist(entities, label="entities", color="C0", **drawn)
+        axes.hist(others, label=NO_ENTITY, color=_NEUTRAL, **drawn)
+        axes.hist(entities, label="entities", color=colours[name], **drawn)
         _draw_limit(axes, inspection.scores[name].thresholds)
-        axes.set_title(_plain([name])[0])
-        axes.legend(fontsize=8)
+        axes.set_title(name)
+        axes.set_ylabel("density")
+        axes.legend()
     axes.set_xlabel("similarity" if sample.thresholds is not None else _score_name(sample))
     return figure
 
@@ -176,15 +174,10 @@ def _score_name(sample: SpanSample) -> str:
 def _draw_limit(axes: Any, thresholds: Summary | None) -> None:
     """Where entities begin: a line at the middle of the thresholds, and a band for nine in ten of them."""
     if thresholds is None:
-        axes.axvline(0, color="black", linewidth=0.8)
+        axes.axvline(0, color=INK, linewidth=0.8)
         return
-    axes.axvspan(thresholds.low, thresholds.high, color="C3", alpha=0.3, label="thresholds")
-    axes.axvline(thresholds.median, color="C3")
-
-
-def _plain(names: list[str]) -> list[str]:
-    """Names as they are: a dollar sign would begin a formula."""
-    return [name.replace("$", r"\$") for name in names]
+    axes.axvspan(thresholds.low, thresholds.high, color=QUIET, alpha=0.3, label="thresholds")
+    axes.axvline(thresholds.median, color=INK, linewidth=0.8)
 
 
 def _number(value: float | None) -> str:
@@ -198,19 +191,20 @@ def draw_corpora(inspection: CorporaInspection, folder: Path) -> list[Path]:
     """
     check_packages()
     paths = []
-    for name in ("conditions", "entities"):
-        vectors = getattr(inspection, name)
-        if vectors is not None:
-            figure = _draw_vectors(vectors, inspection.labels, named=name == "conditions")
-            figure.suptitle(_title(name, inspection), fontsize=11)
-            paths.append(folder / f"{name}.png")
-            figure.savefig(paths[-1], dpi=120)
+    with styled():
+        for name in ("conditions", "entities"):
+            vectors = getattr(inspection, name)
+            if vectors is not None:
+                figure = _draw_vectors(vectors, inspection.labels, named=name == "conditions")
+                figure.suptitle(_title(name, inspection))
+                paths.append(folder / f"{name}.png")
+                save(figure, paths[-1])
     return paths
 
 
 def _draw_vectors(vectors: CorpusVectors, labels: CorpusLabels, *, named: bool) -> Any:
     """A point for each vector; those that stand for a label alone are larger, and called by its name."""
-    figure = _figure(11, 7.5)
+    figure = new_figure(11, 7.5)
     axes = figure.subplots()
     axes.set(xticks=[], yticks=[])
     colours = _colours(labels)
@@ -231,14 +225,15 @@ def _draw_vectors(vectors: CorpusVectors, labels: CorpusLabels, *, named: bool) 
 
 
 def _colours(labels: CorpusLabels) -> list[Any]:
-    """(labels,): the colour of each label, by its meaning."""
+    """(labels,): the colour of each label, by its meaning; many take theirs from a map of colours."""
     from matplotlib import colormaps
 
-    types = len(labels.meanings) - 1
-    shared = [f"C{number}" for number in range(types)]
-    if types > _FEW:
-        shared = list(colormaps["turbo"](np.linspace(0, 1, types)))
-    known = [_GREY, *shared]
+    names = labels.meanings[1:]
+    of_types = type_colours(names)
+    shared: list[Any] = [of_types[name] for name in names]
+    if len(names) > len(TYPE_COLOURS):
+        shared = list(colormaps["turbo"](np.linspace(0, 1, len(names))))
+    known = [_NEUTRAL, *shared]
     return [known[each] if each < len(known) else _UNSHARED_COLOUR for each in labels.meaning.tolist()]
 
 
@@ -248,15 +243,7 @@ def _mark(corpus: int) -> str:
 
 def _name_points(axes: Any, vectors: CorpusVectors, labels: CorpusLabels) -> None:
     for point, label in zip(vectors.layout.tolist(), vectors.label.tolist(), strict=True):
-        # A dollar sign in a name begins no formula.
-        axes.annotate(
-            labels.names[label],
-            point,
-            xytext=(5, 4),
-            textcoords="offset points",
-            fontsize=7,
-            parse_math=False,
-        )
+        axes.annotate(labels.names[label], point, xytext=(5, 4), textcoords="offset points", fontsize=7.5)
 
 
 def _draw_legends(figure: Any, vectors: CorpusVectors, labels: CorpusLabels, colours: list[Any]) -> None:
@@ -268,7 +255,7 @@ def _draw_legends(figure: Any, vectors: CorpusVectors, labels: CorpusLabels, col
     # In the order of meanings, with those that are shared by nobody at the end.
     drawn = sorted(np.unique(vectors.label).tolist(), key=lambda label: int(labels.meaning[label]))
     shown = {names[label]: ("o", colours[label]) for label in drawn}
-    corpora = {labels.corpora[each]: (_mark(each), "grey") for each in np.unique(vectors.corpus).tolist()}
+    corpora = {labels.corpora[each]: (_mark(each), QUIET) for each in np.unique(vectors.corpus).tolist()}
     title = "shared type" if labels.mapped else "type"
     for entries, heading, place in ((shown, title, "right upper"), (corpora, "corpus", "right lower")):
         _draw_legend(figure, entries, heading, f"outside {place}")
@@ -278,9 +265,7 @@ def _draw_legend(figure: Any, entries: dict[str, tuple[str, Any]], title: str, p
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], linestyle="", marker=mark, color=colour) for mark, colour in entries.values()]
-    legend = figure.legend(handles, list(entries), title=title, loc=place, fontsize=8)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    figure.legend(handles, list(entries), title=title, loc=place)
 
 
 def _title(name: str, inspection: CorporaInspection) -> str:

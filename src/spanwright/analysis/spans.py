@@ -15,7 +15,7 @@ from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Array, Batch, Spans
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import gold_words
-from spanwright.errors import InputError
+from spanwright.errors import InputError, counted
 from spanwright.parts.batch import to_tensors
 from spanwright.parts.encoder.encoder import WordStates
 from spanwright.parts.model import SpanHead
@@ -171,8 +171,8 @@ class _Collector:
         types = self._model.labels.names
         if not self.found:
             raise InputError(
-                f"none of the {self._documents} documents has an entity that is a candidate span of the "
-                f"model; expected documents with entities of its types: {', '.join(types)}"
+                f"none of {counted(self._documents, 'document')} has an entity that is a candidate span of "
+                f"the model; expected documents with entities of its types: {', '.join(types)}"
             )
         columns = zip(self._entities.columns, self._others.columns, strict=True)
         vectors, type_, scores, *evidence = (np.concatenate(pair) for pair in columns)

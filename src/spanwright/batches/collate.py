@@ -18,7 +18,7 @@ NO_GOLDS: Integers = np.zeros((0, 4), dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Which negatives to keep in training: a number per window, drawn anew for each draw."""
+    """Which negatives to keep in training: a number per window, drawn again for each draw."""
 
     negatives: int
     draw: tuple[int, ...]

@@ -30,7 +30,7 @@ class PieceEncoder:
     """Turns words into piece ids, and knows the special pieces around a window."""
 
     def __init__(self, tokenizer: Tokenizer, *, names_corpus: bool = False) -> None:
-        """With `names_corpus`, a piece for the corpus stands behind each window, and the end once more."""
+        """With `names_corpus`, a piece for the corpus stands after each window, and the end once more."""
         # A tokenizer file may carry the truncation and padding of its first user.
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -40,7 +40,7 @@ class PieceEncoder:
         self.unknown = _first_known(tokenizer, "[UNK]", "<unk>", "<|endoftext|>", "</s>")
         self.names_corpus = names_corpus
         self.end = self.suffix
-        """The special pieces behind a text that is no window, such as the description of a type."""
+        """The special pieces after a text that is no window, such as the description of a type."""
         if names_corpus:
             # The unknown piece only holds the place: the encoder puts the vector of the corpus there.
             self.suffix = (*self.suffix, self.unknown, *self.suffix)
@@ -55,7 +55,7 @@ class PieceEncoder:
         return cls(Tokenizer.from_file(str(path)), names_corpus=names_corpus)
 
     def naming_corpus(self) -> PieceEncoder:
-        """The same with a piece for the corpus behind each window."""
+        """The same with a piece for the corpus after each window."""
         return PieceEncoder(self.tokenizer, names_corpus=True)
 
     @property
@@ -112,7 +112,7 @@ def _pieces(tokenizer: Tokenizer, text: str) -> list[int]:
 
 
 def _special_pieces(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The special pieces before and behind a text, such as [CLS] and [SEP]."""
+    """The special pieces before and after a text, such as [CLS] and [SEP]."""
     encoding = tokenizer.encode("a")
     mask = encoding.special_tokens_mask
     content = [position for position, special in enumerate(mask) if not special]

@@ -169,7 +169,7 @@ def gold_words(prepared: PreparedDocument, labels: LabelSpace) -> GoldWords:
 def outermost(rows: Integers) -> npt.NDArray[np.bool_]:
     """(golds,): mask of a layer without overlaps, from rows of first word, last word and type.
 
-    From left to right, the widest entity that begins behind the last one kept; of two types on one span the
+    From left to right, the widest entity that begins after the last one kept; of two types on one span the
     lower id. Everything inside, and the right one of two that cross, stays outside the layer.
     """
     kept = np.zeros(len(rows), dtype=bool)

@@ -17,7 +17,7 @@ from spanwright.text import Document, Entity, Range, words
 from spanwright.text import split as split_words
 
 PAD, START, END, UNKNOWN = range(4)
-"""Numbers that are no words: what fills up rows, what comes before and behind a text, and all other words."""
+"""Numbers that are no words: what fills up rows, what comes before and after a text, and all other words."""
 SPECIALS = 4
 UNKNOWN_WORD = "<unknown>"
 """How the unknown word is shown."""

@@ -13,10 +13,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from spanwright.cli.completion import recipes as recipe_names
+from spanwright.cli.devices import Device
 from spanwright.cli.reading import FormatOfAll, InputOptions, parse_options, report
 from spanwright.cli.tables.training import finished_runs_table, recipe_scores_table
+from spanwright.devices import AUTO
 from spanwright.errors import InputError
 from spanwright.formats.format import ReadingLog
+from spanwright.reporting.index_page import write_index
 
 if TYPE_CHECKING:
     from spanwright.comparing import Run, RunOutcome
@@ -26,10 +30,22 @@ _INTERRUPTED = 130
 """The exit code of shells for Ctrl-C."""
 
 
+_Encoder = Annotated[
+    str | None, typer.Option(help="Encoder: a short name such as minilm, a folder, or a Hugging Face id.")
+]
+_Changes = Annotated[
+    list[str] | None, typer.Option("--set", help="A setting of all runs as key=value; may be repeated.")
+]
+RecipesOrPlan = Annotated[
+    list[str],
+    typer.Argument(
+        help="Recipes (names or TOML files); or, without --train, a TOML plan.", autocompletion=recipe_names
+    ),
+]
+
+
 def compare_command(
-    recipes: Annotated[
-        list[str], typer.Argument(help="Recipes (names or TOML files); or, without --train, a TOML plan.")
-    ],
+    recipes: RecipesOrPlan,
     out: Annotated[Path, typer.Option(help="Folder of the runs and the results.")],
     train: Annotated[list[Path] | None, typer.Option(help="Training files; may be repeated.")] = None,
     dev: Annotated[list[Path] | None, typer.Option(help="Files that choose the best models.")] = None,
@@ -37,16 +53,12 @@ def compare_command(
     corpus: Annotated[str | None, typer.Option(help="Name of the corpus in tables and folders.")] = None,
     seeds: Annotated[int | None, typer.Option(help="Runs of each recipe (3), with seeds 1, 2, ...")] = None,
     base: Annotated[str | None, typer.Option(help="Recipe to hold the others against (the first).")] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="Encoder: a short name such as minilm, a folder, or a Hugging Face id.")
-    ] = None,
+    encoder: _Encoder = None,
     documents: Annotated[int | None, typer.Option(help="Train on the first documents only.")] = None,
     descriptions: Annotated[
         str | None, typer.Option(help="Texts about the types, for the recipes that read them.")
     ] = None,
-    changes: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of all runs as key=value; may be repeated.")
-    ] = None,
+    changes: _Changes = None,
     changes_for: Annotated[
         list[str] | None,
         typer.Option("--set-for", help="A setting of one recipe as RECIPE:key=value; may be repeated."),
@@ -60,6 +72,7 @@ def compare_command(
         bool, typer.Option("--only-finished", help="Train nothing: compare the runs that are finished.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    device: Device = AUTO,
 ) -> None:
     """Train recipes with several seeds and compare them: scores, significance, time, heat maps.
 
@@ -85,11 +98,16 @@ def compare_command(
         "heat_map_split": heat_map_split,
         "corpora": {corpus or "corpus": _given(of_corpus)} if corpus or _given(of_corpus) else None,
     }
-    _compare(recipes, _given(of_plan), out, only_finished, as_json)
+    _compare(recipes, _given(of_plan), out, only_finished, as_json, device)
 
 
 def _compare(
-    recipes: Sequence[str], options: dict[str, Any], out: Path, only_finished: bool, as_json: bool
+    recipes: Sequence[str],
+    options: dict[str, Any],
+    out: Path,
+    only_finished: bool,
+    as_json: bool,
+    device: str,
 ) -> None:
     from spanwright.cli.tables.claim_verdicts import claim_verdicts_table
     from spanwright.comparing import compare, load_plan, make_plan
@@ -105,7 +123,7 @@ def _compare(
         plan = load_plan(Path(recipes[0]))
     view = ComparisonView()
     try:
-        results = compare(plan, out=out, only_finished=only_finished, watcher=view)
+        results = compare(plan, out=out, only_finished=only_finished, device=device, watcher=view)
     except KeyboardInterrupt:
         view.console.print("interrupted; the same command goes on from here")
         raise typer.Exit(_INTERRUPTED) from None
@@ -119,6 +137,8 @@ def _compare(
             Console().print(claim_verdicts_table(results.claims))
             typer.echo(CLAIM_NOTE)
     view.console.print(f"results: {out / 'results.md'}", highlight=False, soft_wrap=True)
+    if index := write_index(out):
+        view.console.print(f"tables and pictures: {index}", highlight=False, soft_wrap=True)
 
 
 class ComparisonView:

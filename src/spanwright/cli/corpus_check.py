@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from spanwright.cli.reading import FORMAT_HELP, InputOptions, parse_options
-from spanwright.errors import InputError
+from spanwright.errors import InputError, counted
 from spanwright.formats.files import reader_of, stream
 from spanwright.formats.format import ReadingLog
 
@@ -40,7 +40,7 @@ def check_command(
     if as_json:
         typer.echo(json.dumps(answers, indent=2, ensure_ascii=False))
     if strict and problems:
-        raise InputError(f"{problems} problems in {len(paths)} files")
+        raise InputError(f"{counted(problems, 'problem')} in {counted(len(paths), 'file')}")
 
 
 def _show(path: Path, format: str, log: ReadingLog) -> None:
@@ -49,6 +49,7 @@ def _show(path: Path, format: str, log: ReadingLog) -> None:
     for note in log.notes:
         typer.echo(f"note: {note}")
     typer.echo(
-        f"{path}: {format}; read {log.documents_read} documents and {log.entities_read} entities; "
-        f"rejected {log.documents_rejected} documents and {log.entities_rejected} entities"
+        f"{path}: {format}; read {counted(log.documents_read, 'document')} and "
+        f"{counted(log.entities_read, 'entity')}; rejected {counted(log.documents_rejected, 'document')} and "
+        f"{counted(log.entities_rejected, 'entity')}"
     )

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from spanwright.cli.reading import FORMAT_HELP, InputOptions, parse_options, report, streamed
+from spanwright.cli.reading import (
+    FORMAT_HELP,
+    InputOptions,
+    Lossy,
+    OutputFormat,
+    OutputOptions,
+    parse_options,
+    report,
+    streamed,
+)
+from spanwright.errors import counted
 from spanwright.formats.files import write
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.unwritable import Unwritable, told_by_kind
@@ -16,19 +26,11 @@ from spanwright.formats.unwritable import Unwritable, told_by_kind
 def convert_command(
     inputs: Annotated[list[Path], typer.Argument(help="Files or folders to convert.")],
     out: Annotated[Path, typer.Option(help="Output file, or a folder for brat and bc2gm.")],
-    to: Annotated[str | None, typer.Option(help="Output format; by the ending of OUT unless given.")] = None,
+    to: OutputFormat = None,
     format: Annotated[str | None, typer.Option(help=f"Input format: {FORMAT_HELP}.")] = None,
     option: InputOptions = None,
-    out_option: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A choice of the output format as name=value, such as layers=4 for nested entities in "
-            "column files; may be repeated."
-        ),
-    ] = None,
-    lossy: Annotated[
-        bool, typer.Option("--lossy", help="Leave out what the output format cannot express, and count it.")
-    ] = False,
+    out_option: OutputOptions = None,
+    lossy: Lossy = False,
     list_unwritable: Annotated[
         bool, typer.Option("--list-losses", help="Name each thing left out; implies --lossy.")
     ] = False,
@@ -49,8 +51,8 @@ def convert_command(
     report(log)
     for line in unwritable if list_unwritable else ():
         typer.echo(f"left out: {line}")
-    related = f", {log.relations_read} relations" if log.relations_read else ""
+    related = f", {counted(log.relations_read, 'relation')}" if log.relations_read else ""
     typer.echo(
-        f"{out}: {log.documents_read} documents, {log.entities_read} entities{related} read; "
-        f"{told_by_kind(unwritable)}"
+        f"{out}: {counted(log.documents_read, 'document')}, {counted(log.entities_read, 'entity')}{related} "
+        f"read; {told_by_kind(unwritable)}"
     )

@@ -14,6 +14,8 @@ from rich.console import Console
 from spanwright.cli.reading import (
     FORMAT_HELP,
     InputOptions,
+    Lossy,
+    OutputFormat,
     path_and_type,
     read_and_report,
     report,
@@ -22,7 +24,7 @@ from spanwright.cli.reading import (
 )
 from spanwright.cli.tables.scores import type_scores_table
 from spanwright.distant import Ambiguous, Case, Matcher
-from spanwright.errors import InputError
+from spanwright.errors import InputError, counted
 from spanwright.evaluation import evaluate
 from spanwright.formats.files import write, writer_for
 from spanwright.formats.format import ReadingLog
@@ -69,9 +71,6 @@ _Block = Annotated[
 _Gold = Annotated[
     Path | None, typer.Option(help="The same texts with gold entities: score the labels against them.")
 ]
-_Lossy = Annotated[
-    bool, typer.Option("--lossy", help="Leave out what the output format cannot express, and count it.")
-]
 
 
 def label_command(
@@ -84,10 +83,10 @@ def label_command(
     minimum_length: _MinimumLength = 2,
     block: _Block = None,
     gold: _Gold = None,
-    to: Annotated[str | None, typer.Option(help="Output format; by the ending of OUT unless given.")] = None,
+    to: OutputFormat = None,
     format: Annotated[str | None, typer.Option(help=f"Format of TEXTS: {FORMAT_HELP}.")] = None,
     option: InputOptions = None,
-    lossy: _Lossy = False,
+    lossy: Lossy = False,
 ) -> None:
     """Label texts with the names of dictionaries: from the left, the longest name at each word.
 
@@ -163,7 +162,7 @@ def _tell_labels(out: Path, log: ReadingLog, counts: Counter[str], unwritable: l
         typer.echo(f"note: entities of the texts that were replaced: {log.entities_read:,}", err=True)
     types = ", ".join(f"{type_} {count:,}" for type_, count in sorted(counts.items()))
     typer.echo(
-        f"{out}: {log.documents_read:,} documents, {counts.total():,} entities"
+        f"{out}: {counted(log.documents_read, 'document')}, {counted(counts.total(), 'entity')}"
         f"{f' ({types})' if types else ''}; {told_by_kind(unwritable)}"
     )
 

@@ -12,12 +12,19 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report, report_unwritable
+from spanwright.cli.reading import (
+    FORMAT_HELP,
+    InputOptions,
+    Lossy,
+    OutputFormat,
+    read_and_report,
+    report_unwritable,
+)
 from spanwright.cli.tables.corpora import suggested_types_table
 from spanwright.corpora.label_map import LabelMap, load_map, map_toml
 from spanwright.corpora.maps import map_names
 from spanwright.corpora.suggest_map import Suggestion, suggest_map, suggested_map
-from spanwright.errors import InputError
+from spanwright.errors import InputError, counted
 from spanwright.formats.files import write
 from spanwright.formats.io.whole_files import write_whole
 from spanwright.formats.unwritable import Unwritable
@@ -43,12 +50,10 @@ def map_command(
         str | None,
         typer.Option(help="Name of A in the map; the file name without ending, or the map's only one."),
     ] = None,
-    to: Annotated[str | None, typer.Option(help="Output format; by the ending of OUT unless given.")] = None,
+    to: OutputFormat = None,
     format: Annotated[str | None, typer.Option(help=f"Input format: {FORMAT_HELP}.")] = None,
     option: InputOptions = None,
-    lossy: Annotated[
-        bool, typer.Option("--lossy", help="Leave out what the output format cannot express.")
-    ] = False,
+    lossy: Lossy = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print suggestions as JSON.")] = False,
 ) -> None:
     """Suggest how the types of A correspond to those of B, or write A with the types of a map.
@@ -109,8 +114,8 @@ def _apply(
     report_unwritable(unwritable)
     before, after = (_mentions(side) for side in (documents, mapped))
     typer.echo(
-        f"{out}: {len(mapped)} documents; of {before.total()} entities {after.total()} are kept as "
-        f"{', '.join(f'{type_} {count}' for type_, count in sorted(after.items()))}"
+        f"{out}: {counted(len(mapped), 'document')}; of {before.total()} entities {after.total()} are kept "
+        f"as {', '.join(f'{type_} {count}' for type_, count in sorted(after.items()))}"
     )
 
 

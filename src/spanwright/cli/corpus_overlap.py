@@ -26,7 +26,8 @@ def overlap_command(
     """Find documents of A that stand in other corpora, and mentions that they share.
 
     Documents are the same by text (but for case and white space), or nearly by text: 70 % of the runs of four
-    words of the smaller one stand in the other. A `part` is a sentence or passage of the other text. Passages
+    words of the smaller one stand in the other; trainings leave out from 90 % on. A `part` is a sentence or
+    passage of the other text. Passages
     of one article are shared together (`id`); an id alone makes `namesakes`, which are not shared.
 
     Example: spanwright corpus overlap test.pubtator train-1.pubtator train-2.jsonl --list

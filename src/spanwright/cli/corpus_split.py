@@ -8,11 +8,19 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from spanwright.cli.reading import FORMAT_HELP, InputOptions, read_and_report
+from spanwright.cli.reading import (
+    FORMAT_HELP,
+    InputOptions,
+    Lossy,
+    OutputFormat,
+    read_and_report,
+    report_unwritable,
+)
 from spanwright.cli.tables.corpora import split_sizes_table
 from spanwright.corpora.splitting import split_documents
 from spanwright.errors import InputError
 from spanwright.formats.files import write, writer_for
+from spanwright.formats.unwritable import Unwritable
 
 
 def split_command(
@@ -22,6 +30,8 @@ def split_command(
     seed: Annotated[int, typer.Option(help="Another seed gives another split.")] = 1,
     format: Annotated[str | None, typer.Option(help=f"Input format: {FORMAT_HELP}.")] = None,
     option: InputOptions = None,
+    to: OutputFormat = None,
+    lossy: Lossy = False,
 ) -> None:
     """Split corpora by document, each type in proportion; the same seed gives the same split.
 
@@ -36,9 +46,11 @@ def split_command(
     if len(set(out)) != len(out):
         raise InputError(f"--out names a file twice: {', '.join(map(str, out))}; expected distinct files")
     for path in out:
-        writer_for(path)
+        writer_for(path, to)
     corpus = read_and_report(inputs, format=format, options=option or ())
     parts = split_documents(corpus.documents, share, seed=seed)
+    unwritable: list[Unwritable] = []
     for path, part in zip(out, parts, strict=True):
-        write(part, path)
+        write(part, path, format=to, lossy=lossy, unwritable=unwritable)
+    report_unwritable(unwritable)
     Console().print(split_sizes_table(out, parts))

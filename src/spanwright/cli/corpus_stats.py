@@ -31,7 +31,7 @@ def stats_command(
     else:
         _show(figures)
     if picture is not None:
-        from spanwright.corpora.statistics import draw_statistics
+        from spanwright.corpora.statistics_picture import draw_statistics
 
         draw_statistics(figures, picture, title=", ".join(path.name for path in paths))
 

@@ -7,8 +7,11 @@ from typing import Annotated
 
 import typer
 
+from spanwright.cli.devices import Device
 from spanwright.cli.reading import FORMAT_HELP, InputOptions, StopAtProblems, parse_options, report
 from spanwright.cli.tagging import expand
+from spanwright.cli.trainings import checked_settings, interruptible
+from spanwright.devices import AUTO
 from spanwright.formats.files import read
 from spanwright.text import Document
 
@@ -55,6 +58,7 @@ def distill_command(
     option: InputOptions = None,
     strict: StopAtProblems = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+    device: Device = AUTO,
 ) -> None:
     """Train a student on what teachers think of training files and of texts without annotation.
 
@@ -63,17 +67,17 @@ def distill_command(
     """
     texts = expand(raw or [])
 
+    settings = checked_settings(student, changes or [], encoder=encoder)
+
     from spanwright.cli.progress import DistillationView
-    from spanwright.settings import load_settings
     from spanwright.training.distillation import distill
 
-    settings = load_settings(student, changes or [], encoder=encoder)
     splits: list[list[Document]] = []
     for paths in (train, dev, test):
         found = read(*paths or (), format=format, options=parse_options(option or ()), strict=strict)
         report(found.log)
         splits.append(found.documents)
-    with DistillationView() as view:
+    with interruptible(out), DistillationView() as view:
         result = distill(
             teachers,
             settings,
@@ -85,6 +89,7 @@ def distill_command(
             gold_share=gold_share,
             lowest=lowest,
             resume=resume,
+            device=device,
             watcher=view,
         )
     view.summary(result)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 
+from spanwright.cli.devices import Device, told_device
 from spanwright.cli.reading import report
 from spanwright.cli.tables.inspections import corpora_nearness_table
+from spanwright.devices import AUTO
 from spanwright.errors import InputError
 from spanwright.formats.io.whole_files import write_whole
 from spanwright.text import Document
@@ -31,6 +33,7 @@ def corpora_command(
     split: Annotated[SplitName, typer.Option(help="With --corpora: the split that is looked at.")] = "test",
     spans: Annotated[int, typer.Option(min=1, help="The most entities of each corpus to look at.")] = 300,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sample and of t-SNE.")] = 0,
+    device: Device = AUTO,
 ) -> None:
     """Show whether labels of one meaning lie near to each other, whatever their corpus.
 
@@ -46,7 +49,7 @@ def corpora_command(
     from spanwright.analysis.corpora import inspect_corpora, lack_of_conditions
     from spanwright.analysis.pictures import draw_corpora
 
-    loaded = artifact.load(model)
+    loaded = artifact.load(model, told_device(device))
     documents = _documents(corpora, split) if corpora is not None else []
     with Console(stderr=True).status("looking at corpora"):
         inspection = inspect_corpora(loaded, documents, spans=spans, seed=seed)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from spanwright.cli.devices import Device, told_device
 from spanwright.cli.reading import FORMAT_HELP, read_and_report, reported
 from spanwright.cli.tables.inspections import writing_scores_table, written_spans_table
+from spanwright.devices import AUTO
 from spanwright.errors import InputError
 from spanwright.lexicons import read_lexicon
 from spanwright.lexicons.synonyms import Synonyms
@@ -56,6 +58,7 @@ def generate_command(
     corpus_ids: _CorpusIds = None,
     format: Annotated[str | None, typer.Option(help=f"Format of all documents: {FORMAT_HELP}.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the texts and scores as JSON.")] = False,
+    device: Device = AUTO,
 ) -> None:
     """Write the entities of texts anew, and synonyms of them, with a model that keeps its auto-encoders.
 
@@ -73,7 +76,7 @@ def generate_command(
     from spanwright import artifact
     from spanwright.analysis import left_out, rewritten, score_written
 
-    loaded = artifact.load(model)
+    loaded = artifact.load(model, told_device(device))
     _check_model(loaded, bool(lexicon or corpus_ids))
     with Console(stderr=True).status("writing entities anew"):
         entities = documents if gold else _tagged(loaded, documents)

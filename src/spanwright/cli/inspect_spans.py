@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from spanwright.cli.devices import Device, told_device
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
 from spanwright.cli.tables.inspections import span_figures_table
 from spanwright.cli.tagging import ModelFolder
+from spanwright.devices import AUTO
 from spanwright.errors import InputError
 from spanwright.formats.io.whole_files import write_whole
 
@@ -28,6 +30,7 @@ def spans_command(
     ] = 500,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sample and of t-SNE.")] = 0,
     format: Annotated[str | None, typer.Option(help=f"Format: {FORMAT_HELP}.")] = None,
+    device: Device = AUTO,
 ) -> None:
     """Analyse the span vectors of a model: overlaps, classes, templates, projections and scores.
 
@@ -43,7 +46,9 @@ def spans_command(
     if out.is_file():
         raise InputError(f"{out}: a file; expected a folder, which is made where there is none")
     with Console(stderr=True).status("looking at spans"):
-        inspection = inspect_spans(artifact.load(model), documents, spans=spans, seed=seed)
+        inspection = inspect_spans(
+            artifact.load(model, told_device(device)), documents, spans=spans, seed=seed
+        )
     out.mkdir(parents=True, exist_ok=True)
     figures = {"model": str(model), "corpus": [str(path) for path in corpus], **inspection.to_dict()}
     path = out / "figures.json"

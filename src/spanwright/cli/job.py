@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -11,7 +10,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from spanwright.cli.reading import InputOptions, parse_options, parse_types
+from spanwright.cli.devices import Device, PrecisionName
+from spanwright.cli.reading import InputOptions, Lossy, parse_options, parse_types
 from spanwright.cli.tables.tagging import job_counts_table
 from spanwright.cli.tagging import (
     STANDARD_STREAM,
@@ -19,18 +19,19 @@ from spanwright.cli.tagging import (
     AnsweringCorpus,
     DescribedTypes,
     InputFormat,
-    Lossy,
     MinimumConfidence,
     ModelFolder,
     RuntimeName,
     TunedThresholds,
     expand,
 )
-from spanwright.errors import InputError
+from spanwright.devices import AUTO
+from spanwright.errors import InputError, counted
 
 if TYPE_CHECKING:
     from spanwright.predicting.jobs.running import Engine, Job, JobOutcome
     from spanwright.predicting.jobs.shard_tagging import DocumentCounts
+    from spanwright.predicting.tagging_options import TaggingOptions
 
 _INTERRUPTED = 130
 """What shells report of a command that was stopped with Ctrl-C."""
@@ -42,7 +43,10 @@ _Inputs = Annotated[
 ]
 _Folder = Annotated[str, typer.Option(metavar="FOLDER", help="Folder of the job, with the tagged documents.")]
 _Processes = Annotated[
-    int | None, typer.Option(min=1, help="How many tag; each loads the model. All cores unless given.")
+    int | None,
+    typer.Option(
+        min=1, help="How many tag; each loads the model. Unless given, one for each GPU, or for each core."
+    ),
 ]
 _EngineName = Annotated[
     Literal["local", "ray"], typer.Option(help="Processes of this machine, or of a Ray cluster.")
@@ -51,7 +55,7 @@ _Address = Annotated[
     str | None,
     typer.Option(help="Of the Ray cluster; one is started on this machine unless given or known to Ray."),
 ]
-_Threads = Annotated[int, typer.Option(min=1, help="Threads of torch of each process.")]
+_Threads = Annotated[int, typer.Option(min=1, help="Threads of the network in each process.")]
 _ShardDocuments = Annotated[
     int | None, typer.Option(min=1, help="Documents in each output file, at most; 500 unless given.")
 ]
@@ -79,6 +83,8 @@ def job_command(
     tuned_thresholds: TunedThresholds = False,
     lossy: Lossy = False,
     runtime: RuntimeName = None,
+    device: Device = AUTO,
+    precision: PrecisionName = "float32",
 ) -> None:
     """Tag any number of files with several processes. The same command goes on where a job stopped.
 
@@ -99,6 +105,8 @@ def job_command(
     tagging = TaggingOptions(
         model=str(model),
         runtime=runtime,
+        device=device,
+        precision=precision,
         threads=threads,
         types=parse_types(type or ()),
         corpus=corpus,
@@ -109,7 +117,7 @@ def job_command(
         lossy=lossy,
     )
     job = Job(inputs=list_inputs(paths), reading=reading, tagging=tagging)
-    _run(job, Path(out), _engine(engine, processes, address))
+    _run(job, Path(out), _engine(engine, processes, address, tagging))
 
 
 def _check(paths: list[Path], out: str, engine: str, address: str | None) -> None:
@@ -124,14 +132,15 @@ def _check(paths: list[Path], out: str, engine: str, address: str | None) -> Non
         raise InputError("--address is for --engine ray; give both or neither")
 
 
-def _engine(name: str, processes: int | None, address: str | None) -> Engine:
+def _engine(name: str, processes: int | None, address: str | None, tagging: TaggingOptions) -> Engine:
     if name == "ray":
         from spanwright.predicting.jobs.ray_engine import RayEngine
 
         return RayEngine(processes, address=address)
     from spanwright.predicting.jobs.local_engine import LocalEngine
+    from spanwright.predicting.tagging_options import usual_processes
 
-    return LocalEngine(processes or os.cpu_count() or 1)
+    return LocalEngine(processes or usual_processes(tagging))
 
 
 def _run(job: Job, out: Path, engine: Engine) -> None:
@@ -209,7 +218,9 @@ class _View:
 def _report(outcome: JobOutcome, out: Path, console: Console) -> None:
     """Say where problems are told, and what is left to do."""
     if outcome.counts.problems:
-        console.print(f"{outcome.counts.problems:,} problems: {out / 'problems.jsonl'}", soft_wrap=True)
+        console.print(
+            f"{counted(outcome.counts.problems, 'problem')}: {out / 'problems.jsonl'}", soft_wrap=True
+        )
     if outcome.lost:
         console.print(
             f"{len(outcome.lost)} shards were lost with their workers: {', '.join(outcome.lost[:5])}; the "

@@ -14,16 +14,18 @@ from spanwright.cli.linking import LexiconFiles, NumberPrefix, read_lexicons
 from spanwright.cli.reading import (
     FormatOfAll,
     InputOptions,
+    Lossy,
+    OutputFormat,
     read_and_report,
     report,
     report_unwritable,
     streamed,
 )
-from spanwright.cli.tagging import Lossy
-from spanwright.errors import InputError
+from spanwright.errors import InputError, counted
 from spanwright.formats.files import write, writer_for
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.unwritable import Unwritable
+from spanwright.linking.building import STEPS
 from spanwright.text import Document
 
 if TYPE_CHECKING:
@@ -34,9 +36,6 @@ _Inputs = Annotated[
     typer.Argument(help="Files or folders with entities, in any format; their concepts are replaced."),
 ]
 _Output = Annotated[Path | None, typer.Option(help="Output file, or a folder for brat.")]
-_OutputFormat = Annotated[
-    str | None, typer.Option(help="Output format; by the ending of OUT unless given. See docs/linking.md.")
-]
 _FromCorpus = Annotated[
     list[Path] | None,
     typer.Option(help="A corpus with concept ids, whose mentions are names as well; may be repeated."),
@@ -65,12 +64,12 @@ def link_command(
     inputs: _Inputs = None,
     lexicon: LexiconFiles = None,
     out: _Output = None,
-    to: _OutputFormat = None,
+    to: OutputFormat = None,
     from_corpus: _FromCorpus = None,
     linker: _Saved = None,
     save: _Save = None,
     encoder: _Encoder = None,
-    encoder_steps: Annotated[int, typer.Option(min=0, help="Steps of training of the encoder.")] = 400,
+    encoder_steps: Annotated[int, typer.Option(min=0, help="Steps of training of the encoder.")] = STEPS,
     seed: Annotated[int, typer.Option(help="Of the training of the encoder.")] = 0,
     calibrate: _Calibrate = None,
     minimum_confidence: _Minimum = None,
@@ -141,7 +140,7 @@ def _save(linker: Linker, folder: Path) -> None:
 
     save_linker(linker, folder)
     names = sum(len(index.named) for index in linker.indexes.values())
-    typer.echo(f"{folder}: a linker with {names:,} names")
+    typer.echo(f"{folder}: a linker with {counted(names, 'name')}")
 
 
 def _link(
@@ -184,8 +183,8 @@ def _tell_counts(linker: Linker, out: Path, log: ReadingLog, counts: Counter[str
         told = ", ".join(f"{type_} {count:,}" for type_, count in sorted(others.items()))
         typer.echo(f"note: entities of types that the lexicon is not for ({known}): {told}", err=True)
     typer.echo(
-        f"{out}: {log.documents_read:,} documents; entities linked: {counts['linked']:,}, with no concept: "
-        f"{counts['without'] + sum(others.values()):,}"
+        f"{out}: {counted(log.documents_read, 'document')}; entities linked: {counts['linked']:,}, "
+        f"with no concept: {counts['without'] + sum(others.values()):,}"
     )
     if others and not counts["linked"] and not counts["without"]:
         type_ = next(iter(others))

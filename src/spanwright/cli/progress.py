@@ -11,7 +11,9 @@ from rich.text import Text
 
 from spanwright.cli.tables.scores import type_scores_table
 from spanwright.cli.tables.training import split_types_table, splits_table
+from spanwright.devices import shown_device
 from spanwright.evaluation import Scores
+from spanwright.parts.precision import gains_by_bf16
 from spanwright.training.loop import RunResult
 from spanwright.training.setup import Setup
 
@@ -55,10 +57,15 @@ class TrainingView:
             f"recipe {settings.name}, encoder {settings.encoder.name}, {parameters / 1e6:.1f} M parameters\n"
             f"candidate spans up to {settings.candidates.width_limit} words; decoding {settings.decoding}\n"
             f"learning rates: {rates}\n"
+            f"on {shown_device(network.device)}\n"
             f"{setup.steps:,} steps in {settings.training.epochs} epochs, of up to "
             f"{settings.training.batch_pieces} pieces each",
             soft_wrap=True,
         )
+        if settings.training.precision == "float32" and gains_by_bf16(network.device):
+            self.console.print(
+                "this machine trains up to twice as fast with --set training.precision=bf16", soft_wrap=True
+            )
         self._progress.start()
         self._progress.update(self._task, visible=True)
 
@@ -94,7 +101,7 @@ class TrainingView:
             self.console.print(
                 f"epoch {epoch:.4g}: {name} precision {100 * counts.precision:.1f}  "
                 f"recall {100 * counts.recall:.1f}  F1 {100 * counts.f1:.1f}"
-                f"{'  (best so far)' if best and name == 'dev' else ''}",
+                f"{_remark(counts.predicted, best=best and name == 'dev')}",
                 highlight=False,
             )
 
@@ -146,6 +153,13 @@ class DistillationView(TrainingView):
         # Stopping a bar that was never shown would print an empty line.
         if self._softening.live.is_started:
             self._softening.stop()
+
+
+def _remark(predicted: int, *, best: bool) -> str:
+    """What there is to say of scores; a model that answers nothing is no good one, whatever came before."""
+    if not predicted:
+        return "  (finds nothing yet)"
+    return "  (best so far)" if best else ""
 
 
 def _removed(setup: Setup) -> str:

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from spanwright.errors import InputError
+from spanwright.cli.completion import formats, output_formats
+from spanwright.errors import InputError, counted
 from spanwright.formats.files import FORMATS, Corpus, read, stream
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.unwritable import Unwritable, told_by_kind
@@ -21,7 +22,21 @@ InputOptions = Annotated[
     list[str] | None,
     typer.Option(help="A choice of the input format as name=value, such as tag_column=3; may be repeated."),
 ]
-FormatOfAll = Annotated[str | None, typer.Option(help=f"Format of all files: {FORMAT_HELP}.")]
+OutputOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A choice of the output format as name=value, such as mentions=yes for the text of mentions in "
+        "jsonl, or layers=4 for nested entities in column files; may be repeated."
+    ),
+]
+OutputFormat = Annotated[
+    str | None,
+    typer.Option(help="Output format; by the ending of OUT unless given.", autocompletion=output_formats),
+]
+Lossy = Annotated[bool, typer.Option("--lossy", help="Leave out what the output format cannot express.")]
+FormatOfAll = Annotated[
+    str | None, typer.Option(help=f"Format of all files: {FORMAT_HELP}.", autocompletion=formats)
+]
 StopAtProblems = Annotated[bool, typer.Option("--strict", help="Stop at anything that cannot be read.")]
 _SHOWN_PROBLEMS = 5
 
@@ -111,10 +126,10 @@ def report(log: ReadingLog) -> None:
         typer.echo(f"note: {note}", err=True)
     if not log.problems:
         return
-    related = f", {log.relations_rejected} relations" if log.relations_rejected else ""
+    related = f", {counted(log.relations_rejected, 'relation')}" if log.relations_rejected else ""
     typer.echo(
-        f"{len(log.problems)} problems in reading; left out: {log.documents_rejected} documents, "
-        f"{log.entities_rejected} entities{related}",
+        f"{counted(len(log.problems), 'problem')} in reading; left out: "
+        f"{counted(log.documents_rejected, 'document')}, {counted(log.entities_rejected, 'entity')}{related}",
         err=True,
     )
     for problem in log.problems[:_SHOWN_PROBLEMS]:

@@ -15,11 +15,22 @@ from typing import Annotated, Any
 import typer
 
 import spanwright
-from spanwright.cli.reading import read_and_report
-from spanwright.errors import InputError
+from spanwright.cli.linking import read_lexicons
+from spanwright.cli.reading import path_and_type, read_and_report
+from spanwright.errors import InputError, counted
 from spanwright.formats.files import Corpus
 from spanwright.model_files.folders import located
-from spanwright.reporting import Origin, Picture, Source, System, gather, read_picture, write_page
+from spanwright.reporting import (
+    Identifiers,
+    Origin,
+    Picture,
+    Source,
+    System,
+    gather,
+    read_picture,
+    write_page,
+)
+from spanwright.reporting.index_page import write_index
 from spanwright.text import Document
 
 _DIGEST = 16
@@ -45,6 +56,14 @@ _Picture = Annotated[
         "may be repeated. Its name becomes the caption."
     ),
 ]
+_Lexicon = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE",
+        help="For concepts: a lexicon that tells which identifiers mean the same, and their names; may be "
+        "repeated.",
+    ),
+]
 _Name = Annotated[
     list[str] | None,
     typer.Option(help="What to call a system, in their order; repeat it for each, or leave it out."),
@@ -58,6 +77,10 @@ def report_command(
     picture: _Picture = None,
     out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
     name: _Name = None,
+    lexicon: _Lexicon = None,
+    paths: Annotated[
+        bool, typer.Option("--paths", help="Tell the whole paths of files, and not their names alone.")
+    ] = False,
 ) -> None:
     """Write scores, charts, mistakes and an error browser to one HTML file that needs no network.
 
@@ -78,13 +101,14 @@ def report_command(
             for path, called in zip(systems, names, strict=True)
         ],
         training=training,
+        identifiers=_identifiers(lexicon or ()),
     )
-    sources = [
-        *(_source("gold", path) for path in gold),
-        *(_source("training", path) for path in train or ()),
-        *(_source("picture", path) for path in picture or ()),
-        *(_source(each.key, path) for each, path in zip(content.systems, systems, strict=True)),
-    ]
+    roles = [("gold", path) for path in gold]
+    roles += [("training", path) for path in train or ()]
+    roles += [("lexicon", path_and_type(argument)[0]) for argument in lexicon or ()]
+    roles += [("picture", path) for path in picture or ()]
+    roles += [(each.key, path) for each, path in zip(content.systems, systems, strict=True)]
+    sources = [_source(role, path, str(path.absolute()) if paths else path.name) for role, path in roles]
     versions = {
         "spanwright": spanwright.__version__,
         "python": platform.python_version(),
@@ -98,10 +122,22 @@ def report_command(
             err=True,
         )
     typer.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
+    if index := write_index(out.parent):
+        typer.echo(f"all reports of this folder: {index}", err=True)
+
+
+def _identifiers(lexicons: Sequence[str]) -> Identifiers:
+    """What lexicons tell of identifiers."""
+    from spanwright.linking.concepts import SameConcepts
+
+    terms = list(read_lexicons(lexicons).terms())
+    return Identifiers(
+        SameConcepts(terms).first, {id: term.name for term in reversed(terms) for id in term.ids}
+    )
 
 
 def _names(systems: Sequence[Path], given: Sequence[str] | None) -> list[str]:
-    """What the systems are called: as asked for, else after their files, or by path where those agree."""
+    """What the systems are called: as asked for, else after their files, with folders where those agree."""
     if given and len(given) != len(systems):
         raise InputError(
             f"--name: found {len(given)} names for {len(systems)} systems; expected one for each, or none"
@@ -109,15 +145,27 @@ def _names(systems: Sequence[Path], given: Sequence[str] | None) -> list[str]:
     if given:
         return list(given)
     stems = Counter(path.stem for path in systems)
-    return [path.stem if stems[path.stem] == 1 else str(path) for path in systems]
+    return [
+        path.stem if stems[path.stem] == 1 else end for path, end in zip(systems, _ends(systems), strict=True)
+    ]
+
+
+def _ends(paths: Sequence[Path]) -> list[str]:
+    """The ends of paths that tell them apart: what is before them is nobody's business."""
+    ends = [path.name for path in paths]
+    for depth in range(2, max((len(path.parts) for path in paths), default=0) + 1):
+        if len(set(ends)) == len(ends):
+            break
+        ends = ["/".join(path.parts[-depth:]) for path in paths]
+    return ends
 
 
 def _pictures(paths: Sequence[Path]) -> list[Picture]:
-    """Pictures, called by the words of their names, and by path too where those agree."""
+    """Pictures, called by the words of their names, and by folder too where those agree."""
     words = [path.stem.replace("-", " ").replace("_", " ") for path in paths]
     captions = [
-        name if words.count(name) == 1 else f"{name} ({path})"
-        for name, path in zip(words, paths, strict=True)
+        name if words.count(name) == 1 else f"{name} ({end})"
+        for name, end in zip(words, _ends(paths), strict=True)
     ]
     return [read_picture(path, caption) for path, caption in zip(paths, captions, strict=True)]
 
@@ -189,13 +237,13 @@ def _rejected(side: str, corpus: Corpus) -> tuple[str, ...]:
     log = corpus.log
     if not log.documents_rejected and not log.entities_rejected:
         return ()
-    found = f"{log.documents_rejected:,} documents and {log.entities_rejected:,} entities"
+    found = f"{counted(log.documents_rejected, 'document')} and {counted(log.entities_rejected, 'entity')}"
     return (f"{side}: {found} could not be read and are not counted",)
 
 
-def _source(role: str, path: Path) -> Source:
+def _source(role: str, path: Path, called: str) -> Source:
     if path.is_dir():
-        return Source(role, str(path), "folder", "")
+        return Source(role, called, "folder", "")
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()[:_DIGEST]
-    return Source(role, str(path), f"{path.stat().st_size:,} bytes", digest)
+    return Source(role, called, f"{path.stat().st_size:,} bytes", digest)

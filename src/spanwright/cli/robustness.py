@@ -10,10 +10,12 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from spanwright.cli.devices import Device, tell_device
 from spanwright.cli.reading import FormatOfAll, read_and_report
 from spanwright.cli.tables.scores import perturbation_scores_table
 from spanwright.cli.tagging import ModelFolder
-from spanwright.errors import InputError
+from spanwright.devices import AUTO
+from spanwright.errors import InputError, did_you_mean
 from spanwright.perturbing import NEED_TRAINING, PERTURBATIONS
 from spanwright.perturbing.measuring import measurable, measure
 
@@ -33,6 +35,7 @@ def robustness_command(
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
     format: FormatOfAll = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
+    device: Device = AUTO,
 ) -> None:
     """Score a model on gold documents and on the same documents perturbed in ten ways.
 
@@ -47,8 +50,10 @@ def robustness_command(
 
     from spanwright.predicting.tagger import load
 
+    tagger = load(model, device=device)
+    tell_device(tagger.device)
     tracked = track(names, "perturbing", console=Console(stderr=True), transient=True)
-    untouched, *rows = measure(load(model).tag, documents, tracked, seed=seed, training=training)
+    untouched, *rows = measure(tagger.tag, documents, tracked, seed=seed, training=training)
     if as_json:
         found = {"untouched": untouched.counts.to_dict(), "perturbations": [row.to_dict() for row in rows]}
         about = {"model": str(model), "gold": str(gold), "seed": seed, "notes": notes}
@@ -61,7 +66,8 @@ def _names(only: list[str], *, with_training: bool) -> list[str]:
     """The perturbations to measure, in their order."""
     unknown = [name for name in only if name not in PERTURBATIONS]
     if unknown:
-        raise InputError(f"--only {unknown[0]!r}: expected {', '.join(PERTURBATIONS)}")
+        near = did_you_mean(unknown[0], PERTURBATIONS)
+        raise InputError(f"--only {unknown[0]!r}{near}: expected {', '.join(PERTURBATIONS)}")
     impossible = [name for name in NEED_TRAINING if name in only and not with_training]
     if impossible:
         raise InputError(f"--only {impossible[0]}: mentions come from training files; add --train FILE")

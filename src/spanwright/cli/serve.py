@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spanwright.cli.devices import Device, PrecisionName
 from spanwright.cli.linking import LinkTo, linker_of
+from spanwright.cli.reading import read_and_report
+from spanwright.devices import AUTO
 from spanwright.errors import InputError
+
+if TYPE_CHECKING:
+    from spanwright.service.annotation import AnnotationFolder
 
 TOKEN_VARIABLE = "SPANWRIGHT_TOKEN"
 _OTHERS_READ = stat.S_IRGRP | stat.S_IROTH
@@ -34,7 +42,8 @@ WorkersOption = Annotated[
     int, typer.Option(min=1, help="Processes that answer, with one copy of the weights.")
 ]
 ThreadsOption = Annotated[
-    int | None, typer.Option(min=1, help="Threads of torch of each worker; all cores together unless given.")
+    int | None,
+    typer.Option(min=1, help="Threads of the network in each worker; all cores together unless given."),
 ]
 QueueOption = Annotated[
     int, typer.Option(min=1, help="Requests that a worker takes in for a model; more are refused with 503.")
@@ -58,7 +67,22 @@ DrainSecondsOption = Annotated[
 StuckSecondsOption = Annotated[
     float, typer.Option(min=0.1, help="Seconds after which a batch that still runs makes /ready say 503.")
 ]
+ToolTypesOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="TOML file with what types of the model are called in annotation tools: Disease = 'DIS'; others "
+        "have their own names."
+    ),
+]
 RuntimeOption = Annotated[str | None, typer.Option(help="What runs the network: torch, onnx or onnx-int8.")]
+
+AnnotateOption = Annotated[
+    Path | None,
+    typer.Option(help="Texts to annotate on the page, in their order, such as those of `spanwright select`."),
+]
+AnnotatedOption = Annotated[
+    Path, typer.Option(help="Folder for what is annotated; what it has already is gone on with.")
+]
 
 
 def serve_command(
@@ -76,7 +100,12 @@ def serve_command(
     drain_seconds: DrainSecondsOption = 2.0,
     stuck_seconds: StuckSecondsOption = 30.0,
     runtime: RuntimeOption = None,
+    device: Device = AUTO,
+    precision: PrecisionName = "float32",
     link: LinkTo = None,
+    annotate: AnnotateOption = None,
+    annotated: AnnotatedOption = Path("annotated"),
+    tool_types: ToolTypesOption = None,
 ) -> None:
     """Serve models over HTTP: POST /tag with {"text": "..."}, or open the address in a browser.
 
@@ -88,7 +117,7 @@ def serve_command(
 
     running.check_service_installed()
     # Before the models, which take longer: a port that is taken shall be told at once.
-    with running.listen(host, port) as listening:
+    with _annotation(annotate, annotated, workers) as annotation, running.listen(host, port) as listening:
         from spanwright.service.models import named_paths
         from spanwright.service.starting import ServeOptions, start
 
@@ -105,17 +134,67 @@ def serve_command(
             drain_seconds=drain_seconds,
             stuck_seconds=stuck_seconds,
             runtime=runtime,
+            device=device,
+            precision=precision,
             linker=linker_of(link) if link else None,
+            annotation=annotation,
+            tool_types=read_tool_types(tool_types),
         )
-        if token is None and host not in _LOCAL:
-            _note(f"no token is set: whoever reaches {host} may ask (see --token-file)")
-        place = f"[{host}]" if ":" in host else host
-        line = f"serving {', '.join(options.models)} at http://{place}:{listening.getsockname()[1]}"
+        line = _serving(options.models, host, listening.getsockname()[1], has_token=token is not None)
+        line += _training(models[0], annotated) if annotation is not None else ""
         start(options, listening, on_ready=partial(typer.echo, line, err=True), tell=_note)
+
+
+@contextmanager
+def _annotation(texts: Path | None, folder: Path, workers: int) -> Iterator[AnnotationFolder | None]:
+    """The texts to annotate, with the folder that is written to and nobody else may have; None for none."""
+    if texts is None:
+        yield None
+        return
+    if workers > 1:
+        raise InputError("--annotate: expected one worker, as only one process may write to the folder")
+
+    from spanwright.formats.io.locked_folders import locked_folder
+    from spanwright.service.annotation import AnnotationFolder
+
+    documents = read_and_report([texts]).documents
+    if not documents:
+        raise InputError(f"{texts}: there is nothing to annotate; expected a file with texts")
+    with locked_folder(folder):
+        yield AnnotationFolder(documents, folder)
+
+
+def _training(model: str, folder: Path) -> str:
+    """Where to annotate, and the command that trains on it."""
+    files = f"--train {folder / 'train.jsonl'} --dev {folder / 'dev.jsonl'}"
+    return (
+        f"/annotate; then train: spanwright train plain --from {model} --keep-types {files} --out runs/next"
+    )
+
+
+def _serving(names: Iterable[str], host: str, port: int, *, has_token: bool) -> str:
+    """What is told once models are there; before, that anybody may ask."""
+    if not has_token and host not in _LOCAL:
+        _note(f"no token is set: whoever reaches {host} may ask (see --token-file)")
+    place = f"[{host}]" if ":" in host else host
+    return f"serving {', '.join(names)} at http://{place}:{port}"
 
 
 def _note(text: str) -> None:
     typer.echo(f"note: {text}", err=True)
+
+
+def read_tool_types(file: Path | None) -> dict[str, str]:
+    """The names of a file; none without one."""
+    if file is None:
+        return {}
+    from spanwright.toml_files import read_toml
+
+    names = read_toml(file, hint="write one with lines such as Disease = 'DIS'")
+    for type_, name in names.items():
+        if not isinstance(name, str) or not name:
+            raise InputError(f"{file}: {type_!r} is {name!r:.80}; expected a name, such as {type_} = 'DIS'")
+    return names
 
 
 def read_token(file: Path | None) -> str | None:

@@ -3,34 +3,53 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from spanwright.cli.completion import output_formats
+from spanwright.cli.devices import Device, PrecisionName, tell_device
 from spanwright.cli.job import job_command
 from spanwright.cli.linking import LinkTo, linker_of
-from spanwright.cli.reading import InputOptions, parse_options, parse_types, report, report_unwritable
+from spanwright.cli.reading import (
+    InputOptions,
+    Lossy,
+    OutputOptions,
+    parse_options,
+    parse_types,
+    report,
+    report_unwritable,
+)
+from spanwright.cli.tag_view import TaggingView
 from spanwright.cli.tagging import (
     STANDARD_STREAM,
     AnswerAs,
     AnsweringCorpus,
     DescribedTypes,
     InputFormat,
-    Lossy,
     MinimumConfidence,
     ModelFolder,
     RuntimeName,
     TunedThresholds,
     expand,
 )
-from spanwright.errors import InputError
-from spanwright.formats.files import FORMATS, named, stream, write, write_stream, writer_for
-from spanwright.formats.format import ReadingLog
+from spanwright.devices import AUTO
+from spanwright.errors import InputError, counted
+from spanwright.formats.files import (
+    FORMATS,
+    TABLES,
+    named,
+    stream,
+    with_options,
+    write,
+    write_stream,
+    writer_for,
+)
+from spanwright.formats.format import Format, ReadingLog
 from spanwright.formats.io.lines import Undecodable, decode_lines
 from spanwright.formats.unwritable import Unwritable
 from spanwright.text import Document
@@ -38,12 +57,8 @@ from spanwright.text import Document
 if TYPE_CHECKING:
     from spanwright.predicting.tagging_options import TaggingOptions
 
-_COLUMNS = (
-    TextColumn("{task.completed:,.0f} documents, {task.fields[entities]:,} entities"),
-    TimeElapsedColumn(),
-)
-
-
+_INTERRUPTED = 130
+"""The exit code of shells for Ctrl-C."""
 _Inputs = Annotated[
     list[str],
     typer.Argument(
@@ -55,9 +70,17 @@ _Output = Annotated[
 ]
 _OutputFormat = Annotated[
     str | None,
-    typer.Option(help=f"Output format: {', '.join(FORMATS)}; by the ending of OUT unless given."),
+    typer.Option(
+        help=f"Output format: {', '.join((*TABLES, *FORMATS))}; by the ending of OUT unless given.",
+        autocompletion=output_formats,
+    ),
 ]
-_Threads = Annotated[int | None, typer.Option(min=1, help="Threads of torch; all cores unless given.")]
+_Threads = Annotated[int | None, typer.Option(min=1, help="Threads of the network; all cores unless given.")]
+
+
+_ShortForms = Annotated[
+    bool, typer.Option("--short-forms", help="Give abbreviations the type of their long form.")
+]
 
 
 def tag_command(
@@ -68,6 +91,7 @@ def tag_command(
     format: _OutputFormat = None,
     input_format: InputFormat = None,
     option: InputOptions = None,
+    out_option: OutputOptions = None,
     type: DescribedTypes = None,
     corpus: AnsweringCorpus = None,
     answer_as: AnswerAs = "own",
@@ -75,11 +99,11 @@ def tag_command(
     tuned_thresholds: TunedThresholds = False,
     lossy: Lossy = False,
     runtime: RuntimeName = None,
+    device: Device = AUTO,
+    precision: PrecisionName = "float32",
     threads: _Threads = None,
     link: LinkTo = None,
-    short_forms: Annotated[
-        bool, typer.Option("--short-forms", help="Give abbreviations the type of their long form.")
-    ] = False,
+    short_forms: _ShortForms = False,
     processes: Annotated[int | None, typer.Option(hidden=True, min=1)] = None,
     engine: Annotated[Literal["local", "ray"] | None, typer.Option(hidden=True)] = None,
     address: Annotated[str | None, typer.Option(hidden=True)] = None,
@@ -92,10 +116,6 @@ def tag_command(
     Example: spanwright tag runs/plain/model abstracts/*.txt --out tagged.jsonl
     """
     if processes is not None or engine is not None:
-        if link or short_forms:
-            raise InputError(
-                "--link and --short-forms are not for jobs; run `spanwright link` on their outputs"
-            )
         _run_as_job(context)
         return
     _refuse_job_options({"--address": address, "--shard-documents": shard_documents})
@@ -106,6 +126,8 @@ def tag_command(
     options = TaggingOptions(
         model=str(model),
         runtime=runtime,
+        device=device,
+        precision=precision,
         threads=threads,
         types=parse_types(type or ()),
         corpus=corpus,
@@ -115,17 +137,50 @@ def tag_command(
         format=format or (writer_for(Path(out)).name if out != STANDARD_STREAM else "jsonl"),
         lossy=lossy,
     )
-    log = ReadingLog()
     after = _Afterwards(link or (), short_forms=short_forms)
-    _tag(_documents(paths, log, input_format, parse_options(option or ())), out, options, after)
+    reading = _Reading(paths, input_format, parse_options(option or ()))
+    target = with_options(named(options.format), parse_options(out_option or ()))
+    _tag_and_tell(reading, out, target, options, after)
+
+
+def _tag_and_tell(
+    reading: _Reading, out: str, target: Format, options: TaggingOptions, after: _Afterwards
+) -> None:
+    """Tag everything, and tell what was noteworthy, or what an interruption left behind."""
+    view, log = TaggingView(reading.paths), ReadingLog()
+    try:
+        _tag(reading.documents(view, log), out, target, options, after, view)
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted; {_kept(view.tagged, out, target)}", err=True)
+        raise typer.Exit(_INTERRUPTED) from None
     report(log)
+    if log.documents_rejected and not log.documents_read:
+        raise InputError("no document could be read, so that nothing is tagged")
+
+
+def _kept(tagged: int, out: str, target: Format) -> str:
+    """What an interrupted tagging leaves behind."""
+    done = counted(tagged, "document")
+    if out == STANDARD_STREAM:
+        return f"{done} tagged and printed"
+    if target.serialise_folder is not None:
+        return f"{done} tagged, those that are complete stand in {out}"
+    return (
+        f"{done} tagged, nothing is kept, as {out} is written whole or not at all; `spanwright job` goes "
+        f"on where it was stopped"
+    )
 
 
 def _run_as_job(context: typer.Context) -> None:
     """The old spelling of `spanwright job`, whose options have the names that they had here."""
+    given = {name: value for name, value in context.params.items() if value is not None}
+    newer = {name: given.pop(name, None) for name in ("link", "short_forms", "out_option")}
+    if newer["link"] or newer["short_forms"]:
+        raise InputError("--link and --short-forms are not for jobs; run `spanwright link` on their outputs")
+    if newer["out_option"]:
+        raise InputError("--out-option is not for jobs; run `spanwright corpus convert` on their outputs")
     typer.echo("note: a tagging job is `spanwright job` now, with the same options", err=True)
-    after = ("link", "short_forms")
-    job_command(**{k: v for k, v in context.params.items() if v is not None and k not in after})
+    job_command(**given)
 
 
 def _refuse_job_options(given: Mapping[str, object]) -> None:
@@ -150,33 +205,47 @@ class _Afterwards:
 
 
 def _tag(
-    documents: Generator[Document, None, None], out: str, options: TaggingOptions, after: _Afterwards
+    documents: Generator[Document, None, None],
+    out: str,
+    target: Format,
+    options: TaggingOptions,
+    after: _Afterwards,
+    view: TaggingView,
 ) -> None:
     """Tag a stream of documents into one output."""
     from spanwright.predicting.tagging_options import load_tagger, tag_documents
 
-    target = named(options.format)
     tagger = load_tagger(options)
+    tell_device(tagger.device)
     unwritable: list[Unwritable] = []
     # Closed at once if writing fails, not whenever the memory of the failure is cleared.
-    with closing(documents), Progress(*_COLUMNS, console=Console(stderr=True)) as progress:
-        task = progress.add_task("tag", total=None, entities=0)
-        tagged = _counted(after(tag_documents(tagger, documents, options)), progress, task)
+    with closing(documents), view:
+        tagged = view.tagging(after(tag_documents(tagger, documents, options)))
         if out == STANDARD_STREAM:
             write_stream(tagged, sys.stdout, target, lossy=options.lossy, unwritable=unwritable)
         else:
-            write(tagged, out, format=target.name, lossy=options.lossy, unwritable=unwritable)
+            write(tagged, out, format=target, lossy=options.lossy, unwritable=unwritable)
     report_unwritable(unwritable)
 
 
-def _documents(
-    paths: list[Path], log: ReadingLog, format: str | None, options: Mapping[str, str]
-) -> Generator[Document, None, None]:
-    for path in paths:
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The inputs, and how they are read."""
+
+    paths: list[Path]
+    format: str | None
+    options: Mapping[str, str]
+
+    def documents(self, view: TaggingView, log: ReadingLog) -> Generator[Document, None, None]:
+        """All documents one by one; the view is told of them."""
+        for path in self.paths:
+            yield from view.reading(path, self._of(path, log))
+        view.all_read()
+
+    def _of(self, path: Path, log: ReadingLog) -> Iterator[Document]:
         if str(path) == STANDARD_STREAM:
-            yield from _lines(log)
-        else:
-            yield from stream(path, log, format=format, options=options)
+            return _lines(log)
+        return stream(path, log, format=self.format, options=self.options)
 
 
 def _lines(log: ReadingLog) -> Iterator[Document]:
@@ -185,12 +254,3 @@ def _lines(log: ReadingLog) -> Iterator[Document]:
             log.reject_document(Path("standard input"), number, line.reason)
         else:
             yield log.accept(Document(id=f"line-{number}", text=line, generated_id=True))
-
-
-def _counted(documents: Iterable[Document], progress: Progress, task: TaskID) -> Iterator[Document]:
-    """Hand documents on and show how many there were."""
-    entities = 0
-    for document in documents:
-        entities += len(document.entities)
-        progress.update(task, advance=1, entities=entities)
-        yield document

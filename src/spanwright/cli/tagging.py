@@ -8,15 +8,21 @@ from typing import Annotated, Literal
 
 import typer
 
+from spanwright.cli.completion import formats, models
 from spanwright.cli.reading import FORMAT_HELP
 from spanwright.errors import InputError
 from spanwright.formats.files import FORMATS
 from spanwright.formats.io.file_names import visible
 
 ModelFolder = Annotated[
-    Path, typer.Argument(help="A model directory, such as RUN/model, or the name of an installed model.")
+    Path,
+    typer.Argument(
+        help="A model directory, such as RUN/model, or the name of an installed model.", autocompletion=models
+    ),
 ]
-InputFormat = Annotated[str | None, typer.Option(help=f"Format of the inputs: {FORMAT_HELP}.")]
+InputFormat = Annotated[
+    str | None, typer.Option(help=f"Format of the inputs: {FORMAT_HELP}.", autocompletion=formats)
+]
 DescribedTypes = Annotated[
     list[str] | None,
     typer.Option(
@@ -40,12 +46,11 @@ MinimumConfidence = Annotated[float, typer.Option(min=0, max=1, help="Drop entit
 TunedThresholds = Annotated[
     bool, typer.Option("--tuned-thresholds", help="Drop entities below the model's threshold for their type.")
 ]
-Lossy = Annotated[bool, typer.Option("--lossy", help="Leave out what the output format cannot express.")]
 RuntimeName = Annotated[
     Literal["torch", "onnx", "onnx-int8"] | None,
     typer.Option(
-        help="What runs the network; the last two need a model of `spanwright export`. Unless given, torch, "
-        "or onnx-int8 for small exports."
+        help="What runs the network; the last two need a model of `spanwright export`, and no torch. Unless "
+        "given, graphs where there are some: onnx-int8 for small exports, else onnx."
     ),
 ]
 STANDARD_STREAM = "-"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from spanwright.cli.completion import encoders, recipes
+from spanwright.cli.devices import Device
 from spanwright.cli.reading import FormatOfAll, InputOptions, StopAtProblems, parse_options, report
+from spanwright.cli.trainings import checked_settings, interruptible
 from spanwright.corpora.stored import StoredDocuments
+from spanwright.devices import AUTO
 from spanwright.errors import InputError
 from spanwright.formats.files import read
 from spanwright.formats.format import ReadingLog
@@ -24,7 +28,10 @@ _Corpora = Annotated[
     typer.Option(help="A TOML file that names several corpora to train on together, instead of files."),
 ]
 _Encoder = Annotated[
-    str | None, typer.Option(help="Encoder: a short name such as minilm, a folder, or a Hugging Face id.")
+    str | None,
+    typer.Option(
+        help="Encoder: a short name such as minilm, a folder, or a Hugging Face id.", autocompletion=encoders
+    ),
 ]
 _Descriptions = Annotated[
     str | None,
@@ -45,7 +52,10 @@ _Changes = Annotated[
 
 
 def train_command(
-    recipe: Annotated[str, typer.Argument(help="A recipe (see `spanwright recipes`) or a TOML file.")],
+    recipe: Annotated[
+        str,
+        typer.Argument(help="A recipe (see `spanwright recipes`) or a TOML file.", autocompletion=recipes),
+    ],
     out: Annotated[Path, typer.Option(help="Folder of the run; the model goes to OUT/model.")],
     train: Annotated[list[Path] | None, typer.Option(help="Training files; may be repeated.")] = None,
     dev: _Dev = None,
@@ -60,6 +70,7 @@ def train_command(
     option: InputOptions = None,
     strict: StopAtProblems = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+    device: Device = AUTO,
 ) -> None:
     """Train a recipe and keep the model that scores best on the dev files.
 
@@ -73,24 +84,18 @@ def train_command(
     if keep_types and start_from is None:
         raise InputError("--keep-types keeps those of the model that it starts from: give --from MODEL")
 
+    asked = [*_said(corpora), *(["start.keep_types=true"] if keep_types else []), *(changes or [])]
+    settings = checked_settings(
+        recipe, asked, encoder=encoder, descriptions=descriptions, start_from=start_from
+    )
+    files = {"train": train, "dev": dev, "test": test}
+    splits = _read_splits(corpora, files, format=format, options=parse_options(option or ()), strict=strict)
+
     from spanwright.cli.progress import TrainingView
-    from spanwright.settings import load_settings
     from spanwright.training.loop import train as run
     from spanwright.training.processes import is_first_process
 
-    # Of several processes, all read the files and one tells what is in them.
-    tell = report if is_first_process() else _nothing
-    if corpora is not None:
-        splits, said = _read_corpora(corpora, tell, strict=strict)
-    else:
-        chosen, said = parse_options(option or ()), []
-        splits = {
-            name: _read_split(paths, tell, format=format, options=chosen, strict=strict)
-            for name, paths in (("train", train), ("dev", dev), ("test", test))
-        }
-    asked = [*said, *(["start.keep_types=true"] if keep_types else []), *(changes or [])]
-    settings = load_settings(recipe, asked, encoder=encoder, descriptions=descriptions, start_from=start_from)
-    with TrainingView() as view:
+    with interruptible(out), TrainingView() as view:
         result = run(
             settings,
             train=splits["train"],
@@ -98,6 +103,7 @@ def train_command(
             test=splits["test"],
             out=out,
             resume=resume,
+            device=device,
             watcher=view,
         )
     if is_first_process():
@@ -112,8 +118,29 @@ def _check_files(corpora: Path | None, enough: bool, some: bool) -> None:
         raise InputError("--corpora names all files, so --train, --dev and --test cannot be given beside it")
 
 
-def _read_corpora(file: Path, tell: Teller, *, strict: bool) -> tuple[dict[str, Documents], list[str]]:
-    """The splits of all corpora that a file names, on disk, and the settings that it changes."""
+def _read_splits(
+    corpora: Path | None, files: Mapping[str, list[Path] | None], *, strict: bool, **choices: Any
+) -> Mapping[str, Documents]:
+    """The documents of all splits; of several processes, all read the files and one tells what is in them."""
+    from spanwright.training.processes import is_first_process
+
+    tell = report if is_first_process() else _nothing
+    if corpora is not None:
+        return _read_corpora(corpora, tell, strict=strict)
+    return {name: _read_split(paths, tell, strict=strict, **choices) for name, paths in files.items()}
+
+
+def _said(corpora: Path | None) -> list[str]:
+    """The settings that a file of corpora changes."""
+    if corpora is None:
+        return []
+    from spanwright.training.corpora_file import load_corpora_file
+
+    return load_corpora_file(corpora).changes
+
+
+def _read_corpora(file: Path, tell: Teller, *, strict: bool) -> dict[str, Documents]:
+    """The splits of all corpora that a file names, on disk."""
     from spanwright.training.corpora_file import SPLITS, load_corpora_file, read_splits
 
     together = load_corpora_file(file)
@@ -121,7 +148,7 @@ def _read_corpora(file: Path, tell: Teller, *, strict: bool) -> tuple[dict[str, 
     for reading in read_splits(together, strict=strict):
         tell(reading.log)
         stored[reading.split].extend(reading.documents)
-    return {**stored}, together.changes
+    return {**stored}
 
 
 def _read_split(paths: list[Path] | None, tell: Teller, **choices: Any) -> Documents:

@@ -13,8 +13,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from spanwright.cli.devices import Device
 from spanwright.cli.reading import report
 from spanwright.cli.tables.training import trials_table
+from spanwright.devices import AUTO
 from spanwright.formats.format import ReadingLog
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ def tune_command(
         typer.Option(min=1, help="How many trials there shall be; the plan's number unless given."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
+    device: Device = AUTO,
 ) -> None:
     """Search for the settings of a recipe that give the best dev F1.
 
@@ -45,7 +48,7 @@ def tune_command(
 
     view = TuningView()
     try:
-        found = tune(load_plan(plan), out=out, trials=trials, watcher=view)
+        found = tune(load_plan(plan), out=out, trials=trials, device=device, watcher=view)
     except KeyboardInterrupt:
         view.console.print("interrupted; the same command goes on from here")
         raise typer.Exit(_INTERRUPTED) from None
@@ -54,6 +57,12 @@ def tune_command(
         typer.echo(json.dumps(values, indent=2, ensure_ascii=False))
     else:
         Console().print(trials_table(found.outcomes, found.best))
+    if not found.best.f1:
+        view.console.print(
+            "warning: no trial found an entity in dev, so that none is the best: train longer "
+            "(training.epochs), or search other learning rates",
+            soft_wrap=True,
+        )
     for name, path in {"best settings": out / "best.toml", "best model": found.model}.items():
         view.console.print(f"{name}: {path}", highlight=False, soft_wrap=True)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from spanwright.comparing.claims import read_numbers
+from spanwright.comparing.f1_picture import draw_f1
 from spanwright.comparing.outcomes import (
     RunOutcome,
     analyse,
@@ -16,14 +17,16 @@ from spanwright.comparing.outcomes import (
     refuse_changed_outcome,
     write_outcomes,
 )
-from spanwright.comparing.pictures import draw_heat_map, draw_plot, figure_class, plots_of
+from spanwright.comparing.pictures import draw_heat_map, draw_plot, plots_of
 from spanwright.comparing.plan import Plan, load_plan, make_plan
 from spanwright.comparing.result_texts import heat_map_csv, markdown, mistakes_csv
 from spanwright.comparing.results import Results, summarise_runs
 from spanwright.comparing.runs import Run, RunsWatcher, perform, plan_runs
+from spanwright.devices import AUTO
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.formats.io.whole_files import whole_file, write_whole
+from spanwright.pictures import check_drawing
 from spanwright.training.processes import refuse_several
 from spanwright.training.watcher import Silent, Watcher
 
@@ -54,6 +57,7 @@ def compare(
     *,
     out: str | Path,
     only_finished: bool = False,
+    device: str = AUTO,
     watcher: ComparisonWatcher | None = None,
 ) -> Results:
     """Train what is not trained yet, one run after another, and write all results to `out`.
@@ -68,12 +72,12 @@ def compare(
     elif not isinstance(plan, Plan):
         plan = make_plan(plan, "compare")
     refuse_several("compare")
-    figure_class()
+    check_drawing("a comparison")
     with locked_folder(Path(out)):
-        return _compared(plan, Path(out), only_finished, watcher or SilentComparison())
+        return _compared(plan, Path(out), only_finished, device, watcher or SilentComparison())
 
 
-def _compared(plan: Plan, out: Path, only_finished: bool, watcher: ComparisonWatcher) -> Results:
+def _compared(plan: Plan, out: Path, only_finished: bool, device: str, watcher: ComparisonWatcher) -> Results:
     runs = plan_runs(plan, out, watcher)
     known = read_outcomes(out)
     for run in runs:
@@ -86,8 +90,8 @@ def _compared(plan: Plan, out: Path, only_finished: bool, watcher: ComparisonWat
         reused = run.key in told or run.finished
         if run.key not in told:
             with nullcontext(Silent()) if reused else watcher.training(run, number, len(runs)) as training:
-                perform(run, training)
-            known[run.key] = analyse(run, plan.heat_map_split)
+                perform(run, training, device)
+            known[run.key] = analyse(run, plan.heat_map_split, device)
             write_outcomes(known.values(), out)
         watcher.finished(run, known[run.key], reused=reused)
     results = summarise_runs(plan, [known[run.key] for run in runs], read_numbers(out))
@@ -100,8 +104,10 @@ def save_results(results: Results, plan: Plan, out: Path) -> None:
     plots = plots_of(plan)
     pages = {
         "results.json": json.dumps(results.to_dict(), indent=2, ensure_ascii=False) + "\n",
-        "results.md": markdown(results, [f"plot-{name}.png" for name in plots]),
+        "results.md": markdown(results, ["f1.png", *(f"plot-{name}.png" for name in plots)]),
     }
+    with whole_file(out / "f1.png") as path:
+        draw_f1(results, path)
     for result in results.corpora:
         pages[f"heat-map-{result.corpus}.csv"] = heat_map_csv(result)
         pages[f"mistakes-{result.corpus}.csv"] = mistakes_csv(result)

@@ -24,6 +24,7 @@ from spanwright.comparing.runs import (
     run_record,
     training_time,
 )
+from spanwright.devices import AUTO
 from spanwright.errors import InputError
 from spanwright.evaluation import (
     Difference,
@@ -112,12 +113,12 @@ class RunOutcome:
         )
 
 
-def analyse(run: Run, heat_map_split: ScoredSplit) -> RunOutcome:
+def analyse(run: Run, heat_map_split: ScoredSplit, device: str = AUTO) -> RunOutcome:
     """Score the predictions of a finished run."""
-    comparison = compare_documents(run.corpus.split("test"), predictions(run, "test"))
+    comparison = compare_documents(run.corpus.split("test"), predictions(run, "test", device))
     for_map = comparison
     if heat_map_split == "dev":
-        for_map = compare_documents(run.corpus.split("dev"), predictions(run, "dev"))
+        for_map = compare_documents(run.corpus.split("dev"), predictions(run, "dev", device))
     found = break_down(for_map, run.corpus.learnt).attributes
     mistakes: Mistakes = find_mistakes(comparison)
     scores = score(comparison)

@@ -10,20 +10,11 @@ from typing import Any
 
 from spanwright.comparing.plan import Plan, PlotPlan
 from spanwright.comparing.results import Cell, CorpusResult, Results
-from spanwright.errors import MissingExtraError
+from spanwright.pictures import DIVERGING, INK, QUIET, heat_map, new_figure, save, styled
 
 _WEIGHT = re.compile(r"(?:(?P<family>.*)/)?weight-(?P<weight>\d+(?:\.\d+)?)")
 _PALEST = 0.02
 """The colours reach at least so far, so that differences of nothing do not glow."""
-
-
-def figure_class() -> Any:
-    """What pictures are drawn with; called before the first training, it refuses what could not be drawn."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("a comparison", "matplotlib", "report") from None
-    return Figure
 
 
 def plots_of(plan: Plan) -> dict[str, PlotPlan]:
@@ -47,60 +38,67 @@ def draw_heat_map(result: CorpusResult, path: Path, *, title: str) -> None:
     for cell in result.heat_map:
         rows[cell.recipe].append(cell)
     base = rows.pop(result.base)
-    figure = figure_class()(figsize=(2 + 0.62 * len(base), 1.6 + 0.36 * len(rows)), layout="constrained")
-    axes = figure.subplots()
     differences = [[0.0] * len(base), *([cell.difference for cell in cells] for cells in rows.values())]
-    # The darkest colours are left out, since black numbers stand on them.
-    furthest = 1.6 * max(_PALEST, *(abs(each) for row in differences for each in row))
-    axes.imshow(differences, cmap="RdBu", vmin=-furthest, vmax=furthest, aspect="auto")
-    for row, cells in enumerate((base, *rows.values())):
-        for column, cell in enumerate(cells):
-            value = f"{100 * cell.difference:+.1f}" if row else f"{100 * cell.f1:.1f}"
-            axes.text(column, row, value if cell.gold else "", ha="center", va="center", fontsize=8)
-    _name_axes(axes, [f"{result.base} (F1)", *rows], base)
-    figure.suptitle(title, parse_math=False, fontsize=10)
-    _save(figure, path)
+    furthest = max(_PALEST, *(abs(each) for row in differences for each in row))
+    with styled():
+        figure = new_figure(2.4 + 0.66 * len(base), 1.9 + 0.38 * len(rows))
+        axes = figure.subplots()
+        ink = heat_map(axes, differences, colours=DIVERGING, limits=(-furthest, furthest))
+        for row, cells in enumerate((base, *rows.values())):
+            for column, cell in enumerate(cells):
+                value = f"{100 * cell.difference:+.1f}" if row else f"{100 * cell.f1:.1f}"
+                colour = ink(differences[row][column])
+                written = value if cell.gold else ""
+                axes.text(column, row, written, ha="center", va="center", fontsize=8.5, color=colour)
+        _name_axes(axes, [f"{result.base} (F1)", *rows], base)
+        figure.suptitle(title)
+        save(figure, path)
 
 
 def draw_plot(plot: PlotPlan, results: Results, path: Path, *, title: str) -> None:
     """Mean F1 of recipes with its deviation; one line, or one colour of bars, for each corpus."""
-    figure = figure_class()(figsize=(2.5 + 0.75 * len(plot.recipes), 4), layout="constrained")
-    axes = figure.subplots()
-    share = 0.8 / len(results.corpora)
-    for number, result in enumerate(results.corpora):
-        spreads = [result.of(recipe).spread("f1") for recipe in plot.recipes]
-        means = [100 * spread.mean for spread in spreads]
-        deviations = [100 * (spread.deviation or 0.0) for spread in spreads]
-        if plot.kind == "line":
-            places: list[float] = list(range(len(means)))
-            axes.errorbar(places, means, yerr=deviations, marker="o", capsize=3, label=result.corpus)
-        else:
-            places = [
-                place + (number - (len(results.corpora) - 1) / 2) * share for place in range(len(means))
-            ]
-            axes.bar(places, means, yerr=deviations, width=share, capsize=3, label=result.corpus)
-    if plot.kind == "bars":
-        # From 0, bars of close scores all look alike.
-        axes.set_ylim(bottom=_floor(results, plot.recipes))
-    axes.set_xticks(range(len(plot.recipes)), _short(plot.recipes), parse_math=False)
-    axes.set_ylabel("test F1, mean and deviation")
-    axes.set_title(title, parse_math=False)
-    axes.legend()
-    _save(figure, path)
+    with styled():
+        names = _short(plot.recipes)
+        figure = new_figure(2.5 + len(names) * max(0.75, 0.095 * max(map(len, names))), 4)
+        axes = figure.subplots()
+        for number, result in enumerate(results.corpora):
+            _draw_corpus(axes, plot, result, number, len(results.corpora))
+        if plot.kind == "bars":
+            # From 0, bars of close scores all look alike.
+            axes.set_ylim(bottom=_floor(results, plot.recipes))
+        axes.set_xticks(range(len(names)), names)
+        axes.grid(axis="x", visible=False)
+        axes.set_ylabel("test F1, mean and deviation")
+        axes.set_title(title)
+        if len(results.corpora) > 1:
+            figure.legend(loc="outside right upper")
+        save(figure, path)
+
+
+def _draw_corpus(axes: Any, plot: PlotPlan, result: CorpusResult, number: int, corpora: int) -> None:
+    spreads = [result.of(recipe).spread("f1") for recipe in plot.recipes]
+    means = [100 * spread.mean for spread in spreads]
+    deviations = [100 * (spread.deviation or 0.0) for spread in spreads]
+    if plot.kind == "line":
+        axes.errorbar(range(len(means)), means, yerr=deviations, marker="o", label=result.corpus)
+        return
+    share = 0.8 / corpora
+    places = [place + (number - (corpora - 1) / 2) * share for place in range(len(means))]
+    axes.bar(places, means, yerr=deviations, width=0.92 * share, ecolor=QUIET, label=result.corpus)
 
 
 def _name_axes(axes: Any, rows: Sequence[str], cells: Sequence[Cell]) -> None:
     """Recipes beside the rows, buckets below the columns, and a line between attributes."""
-    axes.set_yticks(range(len(rows)), rows, parse_math=False)
-    names = [f"{cell.bucket}\n({cell.gold})" for cell in cells]
-    axes.set_xticks(range(len(cells)), names, fontsize=7)
+    axes.set_yticks(range(len(rows)), rows)
+    names = [f"{cell.bucket}\n({cell.gold:,})" for cell in cells]
+    axes.set_xticks(range(len(cells)), names, fontsize=7.5)
     attributes = [cell.attribute for cell in cells]
     for name in dict.fromkeys(attributes):
         first, count = attributes.index(name), attributes.count(name)
-        axes.text(first + (count - 1) / 2, -0.6, name, ha="center", va="bottom", fontsize=9)
+        axes.text(first + (count - 1) / 2, -0.6, name, ha="center", va="bottom", fontsize=9, color=QUIET)
         if first:
-            axes.axvline(first - 0.5, color="black", linewidth=1)
-    axes.axhline(0.5, color="black", linewidth=1)
+            axes.axvline(first - 0.5, color=INK, linewidth=1)
+    axes.axhline(0.5, color=INK, linewidth=1)
 
 
 def _short(recipes: Sequence[str]) -> list[str]:
@@ -121,8 +119,3 @@ def _floor(results: Results, recipes: Sequence[str]) -> float:
         for outcome in result.of(recipe).outcomes
     )
     return max(0.0, 5 * (100 * lowest // 5 - 1))
-
-
-def _save(figure: Any, path: Path) -> None:
-    """Write a PNG; its bytes depend on nothing but the picture."""
-    figure.savefig(path, format="png", dpi=150, metadata={"Software": None})

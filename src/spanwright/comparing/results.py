@@ -7,11 +7,14 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from spanwright.comparing.claims import ClaimResult, Numbers, judge
 from spanwright.comparing.outcomes import MEASURES, Buckets, Measure, RunOutcome, differ
 from spanwright.comparing.plan import Plan, ScoredSplit
 from spanwright.errors import InputError
-from spanwright.evaluation import Difference, Spread, over_seeds
+from spanwright.evaluation import Difference, Interval, Spread, f1_interval, over_seeds
+from spanwright.frames import frame
 from spanwright.origin import commit, machine
 
 ATTRIBUTES = ("width", "text length", "label consistency", "entity density")
@@ -56,6 +59,11 @@ class RecipeResult:
         against = self.against_base
         return against is not None and len(self.outcomes) > 1 and against.p_value < SIGNIFICANT
 
+    @property
+    def f1_interval(self) -> Interval:
+        """Mean F1 over seeds and its 95 % interval, by drawing documents and seeds."""
+        return f1_interval(np.stack([outcome.counts for outcome in self.outcomes]))
+
     def spread(self, name: Measure) -> Spread:
         """Mean and deviation over seeds."""
         return over_seeds([outcome.measure(name) for outcome in self.outcomes])
@@ -91,6 +99,7 @@ class RecipeResult:
         against = self.against_base
         return {
             **{name: asdict(self.spread(name)) for name in MEASURES},
+            "f1_interval": [self.f1_interval.low, self.f1_interval.high],
             "f1_per_seed": {str(outcome.seed): outcome.measure("f1") for outcome in self.outcomes},
             "difference_to_base": against and against.difference,
             "margin": against and against.margin,
@@ -145,6 +154,23 @@ class Results:
     """Of the code that made them; None outside of a checkout."""
     machine: dict[str, Any]
     claims: tuple[ClaimResult, ...] = ()
+
+    def to_frame(self) -> Any:
+        """A table of pandas with a row for each recipe and corpus: mean F1, its deviation, and p."""
+        rows = (
+            (
+                corpus.corpus,
+                each.recipe,
+                each.spread("f1").mean,
+                each.spread("f1").deviation,
+                each.against_base and each.against_base.difference,
+                each.against_base and each.against_base.p_value,
+                each.seconds,
+            )
+            for corpus in self.corpora
+            for each in corpus.recipes
+        )
+        return frame(rows, ("corpus", "recipe", "f1", "deviation", "difference", "p", "seconds"))
 
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,8 @@ from typing import Any, Protocol
 from spanwright.comparing.plan import CorpusPlan, Plan, ScoredSplit, folder_name
 from spanwright.corpora.label_map import load_map
 from spanwright.corpora.overlap import drop_shared
-from spanwright.errors import InputError
+from spanwright.devices import AUTO
+from spanwright.errors import InputError, SettingsError
 from spanwright.formats.files import read, write
 from spanwright.formats.format import ReadingLog
 from spanwright.identity import changed_names, find_differences
@@ -32,8 +33,8 @@ from spanwright.training.loop import train
 from spanwright.training.objective import check_terms
 from spanwright.training.optimiser import make_optimiser
 from spanwright.training.run_folder import has_run, read_record
-from spanwright.training.selection import select
-from spanwright.training.setup import digest, new_model
+from spanwright.training.selection import TrainingData, select
+from spanwright.training.setup import check_tags, digest, new_model
 from spanwright.training.start import load_start
 from spanwright.training.watcher import Watcher
 
@@ -130,8 +131,10 @@ def plan_runs(plan: Plan, out: Path, watcher: RunsWatcher) -> list[Run]:
     runs: list[Run] = []
     for name, corpus_plan in plan.corpora.items():
         corpus = _read_corpus(name, corpus_plan, watcher)
+        asked = {recipe: plan.settings(recipe, name) for recipe in plan.recipes_on(name)}
+        selected = {recipe: _selected(recipe, each, corpus) for recipe, each in asked.items()}
         settings = {
-            recipe: _resolved(plan.settings(recipe, name), corpus) for recipe in plan.recipes_on(name)
+            recipe: _resolved(recipe, each, selected[recipe], corpus) for recipe, each in asked.items()
         }
         for seed in range(1, plan.seeds + 1):
             for recipe in plan.recipes_on(name):
@@ -141,7 +144,7 @@ def plan_runs(plan: Plan, out: Path, watcher: RunsWatcher) -> list[Run]:
     return runs
 
 
-def perform(run: Run, watcher: Watcher) -> None:
+def perform(run: Run, watcher: Watcher, device: str = AUTO) -> None:
     """Train, or go on with an interrupted training, and write the test predictions."""
     if not run.finished:
         train(
@@ -151,18 +154,19 @@ def perform(run: Run, watcher: Watcher) -> None:
             test=run.corpus.test,
             out=run.folder,
             resume=has_run(run.folder),
+            device=device,
             watcher=watcher,
         )
-    predictions(run, "test")
+    predictions(run, "test", device)
     # They only serve an interrupted training, and of many runs they would fill the disk.
     shutil.rmtree(run.folder / "checkpoints", ignore_errors=True)
 
 
-def predictions(run: Run, split: ScoredSplit) -> list[Document]:
+def predictions(run: Run, split: ScoredSplit, device: str = AUTO) -> list[Document]:
     """What the model of a finished run answers on dev or test; asked once, then read from its folder."""
     path, documents = run.folder / f"{split}.jsonl", run.corpus.split(split)
     if not path.exists():
-        write(load(run.folder / "model").tag(documents), path)
+        write(load(run.folder / "model", device=device).tag(documents), path)
     answers = read(path, format="jsonl").documents
     if [answer.text for answer in answers] != [document.text for document in documents]:
         raise InputError(f"{path}: these are not answers to the {split} documents; remove the file")
@@ -226,16 +230,33 @@ def _mapped(documents: list[Document], corpus: str, name: str | None) -> list[Do
     return [label_map.apply(document, corpus) for document in documents]
 
 
-def _resolved(asked: Settings, corpus: CorpusData) -> Settings:
+def _selected(recipe: str, asked: Settings, corpus: CorpusData) -> TrainingData:
+    """What a recipe learns from; refused if its settings do not suit that, before any model is built."""
+    with _naming(recipe, corpus):
+        data = select(asked, corpus.train, corpus.dev, corpus.test)
+        check_tags(asked, data)
+        return data
+
+
+def _resolved(recipe: str, asked: Settings, data: TrainingData, corpus: CorpusData) -> Settings:
     """The settings as a training will resolve them.
 
     A model is built with them once, so that what cannot work is refused before the first training.
     """
-    data = select(asked, corpus.train, corpus.dev, corpus.test)
-    model, _ = new_model(asked, data, load_start(asked))
-    check_terms(model.settings.objective, model.network.terms, model.settings.shares)
-    make_optimiser(model.network.roles(), model.settings.optimiser)
-    return model.settings
+    with _naming(recipe, corpus):
+        model, _ = new_model(asked, data, load_start(asked))
+        check_terms(model.settings.objective, model.network.terms, model.settings.shares)
+        make_optimiser(model.network.roles(), model.settings.optimiser)
+        return model.settings
+
+
+@contextmanager
+def _naming(recipe: str, corpus: CorpusData) -> Iterator[None]:
+    """Lets errors in settings name the recipe and the corpus."""
+    try:
+        yield
+    except SettingsError as error:
+        raise SettingsError(f"{recipe} on {corpus.name}: {error}") from error
 
 
 def _with_seed(settings: Settings, seed: int) -> Settings:

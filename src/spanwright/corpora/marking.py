@@ -1,6 +1,6 @@
 """How one corpus marks what another corpus has marked.
 
-A *name* is a mention as a run of words: without case, unless a word has a capital behind its first letter
+A *name* is a mention as a run of words: without case, unless a word has a capital after its first letter
 (`WAS` is no `was`). Each distinct name counts once, however often it occurs: mentions of one name are no
 independent witnesses.
 """

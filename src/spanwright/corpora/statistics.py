@@ -1,4 +1,4 @@
-"""What a corpus is like: sizes, types, widths, nesting, ambiguity, label consistency; a picture of it."""
+"""What a corpus is like: sizes, types, widths, nesting, ambiguity, label consistency."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
-from spanwright.errors import InputError, MissingExtraError
 from spanwright.text import Document, Entity, Range, sentences, words
 
 _QUANTILES = (0.5, 0.9, 0.99, 0.995, 1.0)
@@ -19,9 +17,6 @@ _LONGEST_MENTION = 12
 _EXAMPLES = 10
 
 Phrase = tuple[str, ...]
-_PICTURE_ENDINGS = (".png", ".svg", ".pdf")
-_MOST_TYPES = 20
-_WIDEST = 15
 
 
 @dataclass(slots=True)
@@ -204,54 +199,3 @@ class _Phrases:
             annotated=self.annotated,
             ambiguous_examples={" ".join(p): dict(ambiguous[p].most_common()) for p in commonest},
         )
-
-
-def draw_statistics(figures: Statistics, path: Path, *, title: str) -> None:
-    """Draw entities per type, entity widths and how entities lie to each other (extra `report`)."""
-    if path.suffix.lower() not in _PICTURE_ENDINGS:
-        raise InputError(f"{path}: legal endings of a picture are {', '.join(_PICTURE_ENDINGS)}")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("a picture", "matplotlib", "report") from None
-    figure = Figure(figsize=(13, 4), layout="constrained")
-    types, widths, nesting = figure.subplots(1, 3)
-    figure.suptitle(f"{title}: {figures.documents:,} documents, {figures.entities:,} entities")
-    _draw_types(types, figures.types)
-    _draw_widths(widths, figures.widths)
-    _draw_nesting(nesting, figures)
-    figure.savefig(path)
-
-
-def _draw_types(axes: Any, types: dict[str, int]) -> None:
-    commonest = sorted(types, key=lambda name: types[name])[-_MOST_TYPES:]
-    bars = axes.barh(commonest, [types[name] for name in commonest])
-    axes.bar_label(bars, fmt="{:,.0f}", padding=2, fontsize=8)
-    axes.set_title("entities per type")
-    axes.margins(x=0.15)
-
-
-def _draw_widths(axes: Any, widths: dict[int, int]) -> None:
-    shown = range(1, _WIDEST + 1)
-    counts = [widths.get(width, 0) for width in shown]
-    wider = sum(count for width, count in widths.items() if width > _WIDEST)
-    axes.bar([*map(str, shown), f">{_WIDEST}"], [*counts, wider])
-    axes.tick_params(axis="x", labelsize=8)
-    axes.set_title("words of an entity")
-
-
-def _draw_nesting(axes: Any, figures: Statistics) -> None:
-    nesting = figures.nesting
-    rows = {
-        "inside another": nesting.inside_another,
-        "around another": nesting.around_another,
-        "crossing": nesting.crossing,
-        "two types": nesting.same_span,
-        "discontinuous": nesting.discontinuous,
-        "cutting words": nesting.cutting_words,
-    }
-    share = 100 / max(1, figures.entities)
-    bars = axes.barh(list(rows)[::-1], [count * share for count in rows.values()][::-1])
-    axes.bar_label(bars, labels=[f"{count:,}" for count in rows.values()][::-1], padding=2, fontsize=8)
-    axes.set_title("share of the entities, in %")
-    axes.set_xlim(0, 1.2 * max(1.0, *(count * share for count in rows.values())))

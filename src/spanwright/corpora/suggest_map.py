@@ -32,7 +32,7 @@ from spanwright.corpora.marking import (
     marks_in_texts,
 )
 from spanwright.corpora.shared_documents import shared_pairs
-from spanwright.errors import InputError
+from spanwright.errors import InputError, counted
 from spanwright.text import Document
 
 # Round numbers, chosen among equals: see the tuning that benchmarks/label_map.py reports.
@@ -133,7 +133,9 @@ def suggested_map(corpus: str, suggestions: Sequence[Suggestion], types: Sequenc
 def _types(documents: Sequence[Document], name: str) -> tuple[str, ...]:
     types = sorted({entity.type for document in documents for entity in document.entities})
     if not types:
-        raise InputError(f"corpus {name} has no entity in its {len(documents)} documents, so no types to map")
+        raise InputError(
+            f"corpus {name} has no entity in its {counted(len(documents), 'document')}, so no types to map"
+        )
     return tuple(types)
 
 

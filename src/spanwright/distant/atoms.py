@@ -32,7 +32,7 @@ def atoms_of_name(name: str, *, fold: bool) -> Iterator[str]:
 
 
 def blocks(document: Document, *, fold: bool, reach: int) -> Iterator[Block]:
-    """The chunks of a document, `BLOCK` at a time, each time with the next `reach` behind them.
+    """The chunks of a document, `BLOCK` at a time, each time with the next `reach` after them.
 
     A chunk is a given word, or else text without white space, which no word crosses.
     """
@@ -65,7 +65,7 @@ class Block:
         self.atoms = list(chain.from_iterable(cut))
         """What is compared."""
         self.own = self._ends[min(BLOCK, len(ranges)) - 1]
-        """The number of atoms of this block alone: those behind them begin the next block."""
+        """The number of atoms of this block alone: those after them begin the next block."""
 
     def characters(self, first: int, end: int) -> Range | None:
         """The characters of the atoms `[first, end)`; None when a border of them lies inside a word."""

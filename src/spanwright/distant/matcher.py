@@ -6,7 +6,7 @@ does not count between words and punctuation, so `X - linked` is found in `X-lin
 or ends inside such a word, or crosses the border of such a sentence.
 
 Matches do not overlap. From left to right, the longest name that begins at a word is taken, and the search
-goes on behind it. Names of unknown type take part in this and give no label: thus `breast cancer cells` of
+goes on after it. Names of unknown type take part in this and give no label: thus `breast cancer cells` of
 unknown type keeps `breast cancer` from being labelled there. So do ambiguous names that are dropped.
 """
 

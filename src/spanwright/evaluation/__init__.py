@@ -15,7 +15,7 @@ from spanwright.evaluation.reliability import (
     reliability_bins,
 )
 from spanwright.evaluation.scores import Averages, Counts, Scores, evaluate, strict_scores
-from spanwright.evaluation.seeds import Spread, compare_runs, over_seeds
+from spanwright.evaluation.seeds import Spread, compare_runs, f1_interval, over_seeds
 from spanwright.evaluation.significance import (
     Difference,
     Interval,
@@ -57,6 +57,7 @@ __all__ = [
     "correlation",
     "evaluate",
     "expected_calibration_error",
+    "f1_interval",
     "find_confusions",
     "find_mistakes",
     "fit_calibration",

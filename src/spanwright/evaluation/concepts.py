@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from spanwright.evaluation.matching import Key, Pair
 from spanwright.evaluation.scores import Counts
@@ -62,6 +62,14 @@ class WrongLink:
     predicted: tuple[str, ...]
 
 
+class WrongName(NamedTuple):
+    """A name that was given other concepts than gold's, wherever it was mentioned."""
+
+    mention: str
+    gold: tuple[str, ...]
+    predicted: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class ConceptScores:
     """The outcome of an evaluation of concepts."""
@@ -82,9 +90,14 @@ class ConceptScores:
     wrong: list[WrongLink] = field(default_factory=list)
     """In the order of the documents."""
 
+    def frequent_mistakes(self, most: int | None = None) -> list[tuple[WrongName, int]]:
+        """Mistakes that differ in more than their document, each with its count, the most frequent first."""
+        return Counter(WrongName(each.mention, each.gold, each.predicted) for each in self.wrong).most_common(
+            most
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON; mistakes as their most frequent kinds."""
-        kinds = Counter((each.mention, each.gold, each.predicted) for each in self.wrong)
         return {
             "on_gold_mentions": self.on_gold.to_dict(),
             "by_familiarity": {name: counts.to_dict() for name, counts in self.by_familiarity.items()},
@@ -93,10 +106,7 @@ class ConceptScores:
             "gold_without_concept": self.gold_without,
             "gold_not_predicted": self.unpredicted,
             "has_candidates": self.has_candidates,
-            "mistakes": [
-                {"mention": mention, "gold": gold, "predicted": predicted, "count": count}
-                for (mention, gold, predicted), count in kinds.most_common()
-            ],
+            "mistakes": [{**each._asdict(), "count": count} for each, count in self.frequent_mistakes()],
         }
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from spanwright.evaluation.columns import Comparison, compare_documents
+from spanwright.frames import frame
 from spanwright.text import Document
 
 _NAMED = 5
@@ -102,6 +103,15 @@ class Scores:
     def micro(self) -> Counts:
         """The counts of all types together."""
         return sum(self.per_type.values(), Counts())
+
+    def to_frame(self) -> Any:
+        """A table of pandas with a row for each type, and one for all of them together."""
+        counts = {**self.per_type, "all": self.micro}
+        rows = (
+            (type, each.precision, each.recall, each.f1, each.gold, each.predicted)
+            for type, each in counts.items()
+        )
+        return frame(rows, ("type", "precision", "recall", "f1", "gold", "predicted"))
 
     @property
     def macro(self) -> Averages:

@@ -14,7 +14,7 @@ import numpy as np
 
 from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats, Integers
-from spanwright.evaluation.significance import Difference, difference_of, f1_of, swapped
+from spanwright.evaluation.significance import Difference, Interval, difference_of, f1_of, resampled, swapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,21 @@ def over_seeds(values: Sequence[float]) -> Spread:
     if not values:
         raise InputError("scores of runs: found none; expected one or more")
     return Spread(fmean(values), stdev(values) if len(values) > 1 else None, len(values))
+
+
+def f1_interval(counts: Integers, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Interval:
+    """Mean F1 of the runs of a recipe and its percentile bootstrap interval.
+
+    Counts are `(runs, documents, 4)`. Each resample draws documents and runs; with a single run nothing is
+    known about other seeds, and the interval is that of this very model.
+    """
+    runs, documents, _ = counts.shape
+    portions = list(resampled(documents, resamples, seed))
+    scores = np.array([np.concatenate([f1_of(weights @ run) for weights in portions]) for run in counts])
+    drawn = np.random.default_rng(seed).integers(0, runs, scores.shape)
+    means = np.take_along_axis(scores, drawn, axis=0).mean(axis=0)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(f1_of(counts.sum(axis=1)).mean()), float(low), float(high))
 
 
 def compare_runs(first: Integers, second: Integers, *, shuffles: int = 2000, seed: int = 0) -> Difference:

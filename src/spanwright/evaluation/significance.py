@@ -52,7 +52,7 @@ def confidence_intervals(
         raise InputError(f"confidence level: found {level}; expected 0 < level < 1, such as 0.95")
     rows = scores.per_document
     values = ratios(rows.sum(axis=0)[None])[0]
-    drawn = np.concatenate([ratios(weights @ rows) for weights in _resampled(len(rows), resamples, seed)])
+    drawn = np.concatenate([ratios(weights @ rows) for weights in resampled(len(rows), resamples, seed)])
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return {
         name: Interval(*numbers)
@@ -69,7 +69,7 @@ def paired_bootstrap(
     left, right = _same_documents(first, second)
     observed = f1_of(left.sum(axis=0)[None]) - f1_of(right.sum(axis=0)[None])
     drawn = np.concatenate(
-        [f1_of(weights @ left) - f1_of(weights @ right) for weights in _resampled(len(left), resamples, seed)]
+        [f1_of(weights @ left) - f1_of(weights @ right) for weights in resampled(len(left), resamples, seed)]
     )
     return difference_of(left, right, drawn - observed)
 
@@ -125,7 +125,7 @@ def _same_documents(first: CriterionScores, second: CriterionScores) -> tuple[In
     )
 
 
-def _resampled(documents: int, resamples: int, seed: int) -> Iterator[Floats]:
+def resampled(documents: int, resamples: int, seed: int) -> Iterator[Floats]:
     """How often each document is drawn in each resample, `(some, documents)` at a time."""
     generator = np.random.default_rng(seed)
     for number in _portions(resamples, documents):

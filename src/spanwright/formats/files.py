@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial as bound
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO, overload
 
-from spanwright.errors import InputError
+from spanwright.errors import InputError, did_you_mean
 from spanwright.formats import bc2gm, plain_text
 from spanwright.formats.bioc import json as bioc_json
 from spanwright.formats.bioc import xml as bioc_xml
@@ -25,32 +26,43 @@ from spanwright.formats.json import documents as jsonl
 from spanwright.formats.offsets import MentionCounts
 from spanwright.formats.pubtator import documents as pubtator
 from spanwright.formats.spacy import documents as docbin
-from spanwright.formats.tables import parquet
+from spanwright.formats.tables import entity_rows, parquet
+from spanwright.formats.tools import argilla, cas, doccano, label_studio, prodigy
 from spanwright.formats.unwritable import Unwritable
+from spanwright.frames import frame
 from spanwright.outside import Known
 from spanwright.text import Document
 
 _OWN = (
     parquet,
     docbin,
+    prodigy,
+    doccano,
     jsonl,
     genia_jsonl,
     scierc,
     conll04,
+    label_studio,
+    argilla,
     bioc_json,
     bioc_xml,
     genia_xml,
+    cas,
     bc2gm,
     pubtator,
     brat,
     columns,
     plain_text,
 )
+_SHOWN = 10
+"""Documents of a corpus that a notebook shows."""
 FORMATS: Mapping[str, Format] = Known(
     {module.FORMAT.name: module.FORMAT for module in _OWN}, group="spanwright.formats", expected=Format
 )
 """In the order in which they are tried on an unknown file: the strictest tests first, and formats of other
 packages after ours."""
+TABLES = {table.name: table for table in (entity_rows.CSV, entity_rows.TSV)}
+"""Tables of entities, which are only written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +81,30 @@ class Corpus(Sequence[Document]):
         """Refuse files most of whose mentions are not what stands at their offsets."""
         if self.log.misplaced:
             raise InputError(self.log.misplaced[0])
+
+    def to_frame(self) -> Any:
+        """A table of pandas with a row for each entity."""
+        names = ("document", "start", "end", "type", "mention", "confidence", "concepts")
+        rows = (
+            (
+                document.id,
+                each.start,
+                each.end,
+                each.type,
+                document.mention(each),
+                each.confidence,
+                each.concepts,
+            )
+            for document in self
+            for each in document.entities
+        )
+        return frame(rows, names)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first documents, with their entities as brackets."""
+        from spanwright.drawing import display
+
+        return display(self.documents[:_SHOWN])
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -102,7 +138,7 @@ def read(
     log = ReadingLog()
     documents = [document for path in paths for document in stream(path, log, format=format, options=options)]
     if strict and log.problems:
-        raise InputError(f"{log.problems[0]} ({len(log.problems)} problems in all)")
+        raise InputError(f"{log.problems[0]} (the first of {len(log.problems)})")
     corpus = Corpus(documents, log)
     if to_train:
         corpus.check_to_train()
@@ -140,7 +176,8 @@ def _parsed(
     for name, text in options.items():
         if name not in known:
             legal = ", ".join(known) or "none"
-            raise InputError(f"the format {format!r} has no option {name!r}{to}; expected: {legal}")
+            near = did_you_mean(name, known)
+            raise InputError(f"the format {format!r} has no option {name!r}{to}{near}; expected: {legal}")
         try:
             values[name] = known[name](text)
         except ValueError as error:
@@ -166,13 +203,18 @@ def _recognised(path: Path) -> Format:
     for candidate in FORMATS.values():
         if candidate.recognises(path if path.is_dir() else bare_path(path), head):
             return candidate
-    raise InputError(f"{path}: the format was not recognised; name one with --format: {', '.join(FORMATS)}")
+    raise InputError(
+        f"{path}: the format was not recognised; expected one of {', '.join(FORMATS)}", choice="input format"
+    )
 
 
 def named(name: str) -> Format:
     """The format of that name."""
+    if name in TABLES:
+        return TABLES[name]
     if name not in FORMATS:
-        raise InputError(f"unknown format {name!r}; expected {', '.join(FORMATS)}")
+        known = (*FORMATS, *TABLES)
+        raise InputError(f"unknown format {name!r}{did_you_mean(name, known)}; expected {', '.join(known)}")
     return FORMATS[name]
 
 
@@ -185,16 +227,22 @@ def with_options(format: Format, options: Mapping[str, str]) -> Format:
     return replace(format, serialise=bound(format.serialise, **values), own_unwritable=own_unwritable)
 
 
-def writer_for(path: Path, format: str | None = None) -> Format:
-    """The format to write a path in: the one named, else by the ending of the path."""
+def writer_for(path: Path, format: str | Format | None = None) -> Format:
+    """The format to write a path in: the one given or named, else by the ending of the path."""
+    if isinstance(format, Format):
+        return format
     if format is not None:
         return named(format)
-    for candidate in FORMATS.values():
+    # Tables first: `.entities.tsv` ends as column files do.
+    # One by one, as formats of other packages are imported when they are looked at.
+    for candidate in chain(TABLES.values(), FORMATS.values()):
         if path.name.lower().endswith(candidate.suffixes):
             return candidate
-    endings = ", ".join(f"{f.suffixes[0]} ({f.name})" for f in FORMATS.values() if f.suffixes)
+    known = chain(FORMATS.values(), TABLES.values())
+    endings = ", ".join(f"{' '.join(each.suffixes)} ({each.name})" for each in known if each.suffixes)
     raise InputError(
-        f"{path}: the ending does not tell the format; expected {endings}, or name one with --format"
+        f"{path}: the ending does not tell the format; expected {endings}, or the name of a format",
+        choice="output format",
     )
 
 
@@ -202,7 +250,7 @@ def write(
     documents: Iterable[Document],
     path: str | Path,
     *,
-    format: str | None = None,
+    format: str | Format | None = None,
     options: Mapping[str, str] | None = None,
     lossy: bool = False,
     unwritable: list[Unwritable] | None = None,
@@ -251,7 +299,8 @@ def _expressible(
             if line.needs_leave and not lossy:
                 raise InputError(
                     f"{format.name} cannot express {line}; choose another format{_other_options(format)} or "
-                    f"leave it out with --lossy"
+                    f"let it be left out",
+                    choice="losses",
                 )
             if unwritable is not None:
                 unwritable.append(line)
@@ -260,7 +309,7 @@ def _expressible(
 
 def _other_options(format: Format) -> str:
     names = ", ".join(format.writing_options)
-    return f", other options ({names}) with `corpus convert --out-option`" if names else ""
+    return f", other options ({names}) of `spanwright corpus convert --out-option`" if names else ""
 
 
 def _write_folder(documents: Iterable[Document], folder: Path, format: Format) -> None:

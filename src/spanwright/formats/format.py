@@ -129,3 +129,10 @@ class Format:
         """One line for each thing of a document that the format cannot express, naming the entity."""
         yield from self.own_unwritable(document)
         yield from general_unwritable(document, self.holds, self.keys)
+
+
+def yes_or_no(text: str) -> bool:
+    """The value of an option that is on or off; ValueError for anything else."""
+    if text not in ("yes", "no"):
+        raise ValueError("expected yes or no")
+    return text == "yes"

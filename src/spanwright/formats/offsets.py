@@ -122,7 +122,8 @@ class MentionCounts:
             if 2 * self.fitting[unit] > self.telling[unit]:
                 return (
                     f"{wrong}, and {self.fitting[unit]} of these are if offsets count {UNITS[unit]}: "
-                    f"read it with the option offsets={unit} (--option offsets={unit})"
+                    f"read it with the option offsets={unit}, as `spanwright corpus convert --option "
+                    f"offsets={unit}` does"
                 )
         if self.most_are_displaced:
             return f"{wrong}; expected are offsets that count {UNITS['characters']} of the text as it is"

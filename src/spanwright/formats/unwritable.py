@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Literal
 
+from spanwright.errors import counted
 from spanwright.text import Argument, Document, Entity, Relation
 
 ContentKind = Literal[
@@ -59,12 +60,16 @@ def count_unwritable(unwritable: Iterable[Unwritable]) -> int:
 
 
 def told_by_kind(unwritable: Iterable[Unwritable]) -> str:
-    """How many things are left out, and of each kind: '3 losses (2 notes, 1 relations)', or '0 losses'."""
+    """How many things are left out, and of each kind: '3 losses (2 notes, 1 relation)', or '0 losses'."""
     counts: Counter[str] = Counter()
     for line in unwritable:
         counts[line.kind] += line.things
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-    return f"{counts.total():,} losses{f' ({kinds})' if kinds else ''}"
+    kinds = ", ".join(counted(count, _NOUNS.get(kind, kind[:-1])) for kind, count in counts.items())
+    return f"{counted(counts.total(), 'loss')}{f' ({kinds})' if kinds else ''}"
+
+
+_NOUNS = {"entities": "entity", "corpora": "corpus", "metadata": "metadata"}
+"""What one thing of a kind is called, where it is not the kind without its last letter."""
 
 
 def shown_entity(document: Document, entity: Entity) -> str:
@@ -110,7 +115,9 @@ def general_unwritable(document: Document, holds: Set[ContentKind], keys: Set[st
         count = sum(entity.confidence is not None for entity in document.entities)
         if count:
             yield Unwritable(
-                "confidences", f"the confidences of {count} entities of document {document.id!r}", count
+                "confidences",
+                f"the confidences of {counted(count, 'entity')} of document {document.id!r}",
+                count,
             )
     if "corpora" not in holds and document.corpus is not None:
         yield Unwritable("corpora", f"the corpus {document.corpus!r} of document {document.id!r}")

@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
+from spanwright.devices import AUTO
 from spanwright.errors import InputError
 from spanwright.integrations.doc_entities import add_ents, add_group, entities_of_doc, entity_of_span
 from spanwright.text import Document
@@ -41,12 +42,14 @@ class SpanwrightComponent:
         minimum_confidence: float = 0.0,
         tuned_thresholds: bool = False,
         linker: str | Path | None = None,
+        device: str = AUTO,
     ) -> None:
         """`linker` is the folder of a saved linker: spans then have the concept they mean as `kb_id_`."""
         self.key = key
         self.set_ents = set_ents
         self.minimum_confidence = minimum_confidence
         self.tuned_thresholds = tuned_thresholds
+        self.device = device
         self._linker_folder = None if linker is None else Path(linker)
         self._use(Path(model))
 
@@ -60,7 +63,7 @@ class SpanwrightComponent:
         if self._tagger is None:
             from spanwright.predicting.tagger import load
 
-            self._tagger = load(self._folder)
+            self._tagger = load(self._folder, device=self.device)
             if self._linker_folder is not None:
                 from spanwright.linking.saved import load_linker
 
@@ -159,6 +162,7 @@ def make_component(
     minimum_confidence: float,
     tuned_thresholds: bool,
     linker: str | None,
+    device: str,
 ) -> SpanwrightComponent:
     """The factory, which spaCy calls with the configuration of a component."""
     return SpanwrightComponent(
@@ -168,6 +172,7 @@ def make_component(
         minimum_confidence=minimum_confidence,
         tuned_thresholds=tuned_thresholds,
         linker=linker,
+        device=device,
     )
 
 
@@ -185,6 +190,7 @@ def _register() -> None:
             "minimum_confidence": 0.0,
             "tuned_thresholds": False,
             "linker": None,
+            "device": AUTO,
         },
         func=make_component,
     )

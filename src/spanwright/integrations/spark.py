@@ -33,8 +33,8 @@ def tagging(model: str, **options: Any) -> Callable[[Iterable[Any]], Iterator[An
     """A function from Arrow batches with the columns `id` and `text` to batches of `SCHEMA`.
 
     Options are those of `TaggingOptions`: `types`, `corpus`, `shared_types`, `minimum_confidence`,
-    `tuned_thresholds`, `runtime`, and `threads`, which is 1 unless given, as Spark runs a task on each core.
-    A text that is null has no entities.
+    `tuned_thresholds`, `runtime`, `device`, `precision`, and `threads`, which is 1 unless given,
+    as Spark runs a task on each core. A text that is null has no entities.
     """
     chosen = TaggingOptions(model=model, **options)
     _import_pyarrow()

@@ -58,7 +58,7 @@ def read_lexicon(
     terms = chosen.read(path, log, **options)
     lexicon = Lexicon(terms if type is None else (replace(term, type=type) for term in terms), log)
     if strict and log.problems:
-        raise InputError(f"{log.problems[0]} ({len(log.problems)} problems in all)")
+        raise InputError(f"{log.problems[0]} (the first of {len(log.problems)})")
     return lexicon
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spanwright.errors import counted
 from spanwright.formats.format import Problem
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class LexiconLog:
             lines.append(f"{self.entries_read:,} of {self.entries:,} entries read; left out: {reasons}")
         if self.problems:
             lines.append(
-                f"{len(self.problems)} problems in reading; {self.entries_rejected} entries rejected"
+                f"{counted(len(self.problems), 'problem')} in reading; {self.entries_rejected} entries "
+                f"rejected"
             )
             lines.extend(f"  {problem}" for problem in self.problems[:_SHOWN_PROBLEMS])
         if len(self.problems) > _SHOWN_PROBLEMS:

@@ -1,7 +1,7 @@
 """Ontologies in OBO 1.2 and 1.4: the terms that are in use, with synonyms of chosen scopes.
 
 A file consists of stanzas: a header and lines of `tag: value`. Values may end with modifiers in braces and a
-comment behind an exclamation mark; a backslash escapes the character behind it.
+comment after an exclamation mark; a backslash escapes the character after it.
 """
 
 from __future__ import annotations
@@ -136,13 +136,13 @@ _TAGS: dict[str, Callable[[Stanza, str], str]] = {
 
 
 def _first_word(value: str) -> str:
-    """An identifier, without the modifiers and the comment behind it."""
+    """An identifier, without the modifiers and the comment after it."""
     words = value.split(maxsplit=1)
     return _unescaped(words[0]) if words else ""
 
 
 def _unquoted(value: str) -> str:
-    """A value that is free text, without the modifiers and the comment behind it."""
+    """A value that is free text, without the modifiers and the comment after it."""
     if "!" in value or "{" in value:
         value = _TRAILER.sub("", value)
     return _unescaped(value).strip()

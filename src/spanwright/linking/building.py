@@ -16,6 +16,8 @@ from spanwright.linking.index import NameIndex
 from spanwright.linking.linker import Linker, Stages
 from spanwright.text import Document
 
+STEPS = 600
+"""Of the training of an encoder of names."""
 ANY_TYPE = ""
 """The key of the index of names that are of no type, and so of any."""
 
@@ -26,7 +28,7 @@ class EncoderOptions:
 
     name: str = "minilm"
     """A short name, a folder or a Hugging Face model id."""
-    steps: int = 600
+    steps: int = STEPS
     """0 takes the pretrained encoder as it is."""
     batch: int = 512
     """Concepts in a step, each with two names."""
@@ -81,7 +83,7 @@ def _add_vectors(
         ]
         train_encoder(encoder, sources, options, tell)
     for index, own, (_, vector_of) in zip(indexes.values(), read, groups, strict=True):
-        index.vectors = NameVectors(encoder.mapped(own), vector_of, encoder)
+        index.vectors = NameVectors.of(encoder.mapped(own), vector_of, encoder)
 
 
 def calibrated(linker: Linker, documents: Sequence[Document]) -> Linker:

@@ -14,7 +14,7 @@ Integers = npt.NDArray[np.int64]
 _BUCKETS = 1 << 20
 """N-grams are hashed; so many buckets that two of a name hardly ever share one."""
 _LENGTHS = (2, 3)
-_BUDGET = 400_000
+_BUDGET = 100_000
 """Postings that a search reads: the rarest n-grams first, and the others only weigh what these have found."""
 
 

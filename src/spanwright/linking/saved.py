@@ -1,4 +1,4 @@
-"""Saved linkers: a folder of JSON and safetensors that is loaded without building anything anew."""
+"""Saved linkers: a folder of JSON and safetensors that is loaded without building anything again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import safetensors
 from safetensors import numpy as arrays
 
 from spanwright import __version__
-from spanwright.errors import InputError, ModelError, SpanwrightError
+from spanwright.errors import InputError, ModelError, SpanwrightError, needing
 from spanwright.formats.io.whole_files import sync
 from spanwright.linking.concepts import NamedConcepts, SameConcepts
 from spanwright.linking.confidence import Confidence
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 DESCRIPTION, NAMES, ARRAYS = "linker.json", "names.json", "names.safetensors"
 ENCODER, TOKENIZER = "encoder.safetensors", "tokenizer.json"
+NEIGHBOURS = "neighbours-{}.usearch"
+"""Of each type of names that has so many that they are searched through an index."""
 _LARGEST_NAMES = 4 * 1024**3
 _MOST_NAMES = 100_000_000
 
@@ -67,6 +69,7 @@ def _write(linker: Linker, folder: Path) -> None:
         if index.vectors is not None:
             stored[f"{number}.vectors"] = index.vectors.vectors
             stored[f"{number}.vector_of"] = index.vectors.vector_of
+            index.vectors.neighbours.write(folder / NEIGHBOURS.format(number))
     content = json.dumps({"types": names, "same": linker.same.to_dict()}, ensure_ascii=False)
     (folder / NAMES).write_text(content, encoding="utf-8")
     arrays.save_file(stored, folder / ARRAYS)
@@ -109,11 +112,11 @@ def _loaded(folder: Path, digest: str | None) -> Linker:
     if description.get("format_version") != FORMAT_VERSION:
         raise ModelError(
             f"{path}: format version {description.get('format_version')!r}; expected {FORMAT_VERSION}; build "
-            f"the linker anew with `spanwright link --save {folder}`"
+            f"the linker again with `spanwright link --save {folder}`"
         )
     if digest not in (None, description["lexicon"]):
         raise InputError(
-            f"{folder}: the lexicon has changed since the linker was built; build it anew with "
+            f"{folder}: the lexicon has changed since the linker was built; build it again with "
             f"`spanwright link --save {folder}`, or leave --lexicon out to use the linker as it is"
         )
     _check_digests(folder, description["digests"])
@@ -123,7 +126,7 @@ def _loaded(folder: Path, digest: str | None) -> Linker:
     stored = arrays.load_file(folder / ARRAYS)
     encoder = _encoder(folder, description["encoder_config"])
     indexes = {
-        type_: _index(values, stored, number, encoder)
+        type_: _index(values, stored, folder, number, encoder)
         for number, (type_, values) in enumerate(names["types"].items())
     }
     return Linker(
@@ -141,12 +144,16 @@ def _check_digests(folder: Path, digests: Mapping[str, str]) -> None:
         if Path(name).name != name or _digest(folder / name) != digest:
             raise ModelError(
                 f"{folder / name}: has changed since the linker was saved; get the whole folder again, or "
-                f"build it anew with `spanwright link --save {folder}`"
+                f"build it again with `spanwright link --save {folder}`"
             )
 
 
 def _index(
-    values: Mapping[str, Any], stored: Mapping[str, Any], number: int, encoder: NameEncoder | None
+    values: Mapping[str, Any],
+    stored: Mapping[str, Any],
+    folder: Path,
+    number: int,
+    encoder: NameEncoder | None,
 ) -> NameIndex:
     own = {name.partition(".")[2]: array for name, array in stored.items() if name.startswith(f"{number}.")}
     named = NamedConcepts(
@@ -158,15 +165,18 @@ def _index(
     )
     vectors = None
     if encoder is not None:
+        from spanwright.linking.neighbours import Neighbours
         from spanwright.linking.vectors import NameVectors
 
-        vectors = NameVectors(own["vectors"], own["vector_of"], encoder)
+        neighbours = Neighbours.stored(own["vectors"], folder / NEIGHBOURS.format(number))
+        vectors = NameVectors(own["vectors"], own["vector_of"], encoder, neighbours)
     return NameIndex(named, vectors, ngrams=own)
 
 
 def _encoder(folder: Path, config: dict[str, Any] | None) -> NameEncoder | None:
     if config is None:
         return None
-    from spanwright.linking.encoder import NameEncoder
+    with needing("a linker with a bi-encoder of names"):
+        from spanwright.linking.encoder import NameEncoder
 
     return NameEncoder.stored(config, folder / ENCODER, folder / TOKENIZER)

@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from spanwright.linking.names import unordered
+from spanwright.linking.neighbours import MOST_COMPARED, Neighbours
 
 if TYPE_CHECKING:
     from spanwright.linking.encoder import NameEncoder
 
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
+Stored = npt.NDArray[np.float32] | npt.NDArray[np.float16]
 _KEPT = 20_000
 """Mentions whose vectors are remembered."""
 
@@ -26,23 +28,30 @@ class NameVectors:
     half of them.
     """
 
-    def __init__(self, vectors: Floats, vector_of: Rows, encoder: NameEncoder) -> None:
+    def __init__(
+        self, vectors: Stored, vector_of: Rows, encoder: NameEncoder, neighbours: Neighbours
+    ) -> None:
         """`vectors` are `(distinct names, size)`, `vector_of` the number of that of each name, `(names,)`."""
         self.vectors = vectors
         self.vector_of = vector_of
         self.encoder = encoder
+        self.neighbours = neighbours
         self._known: dict[str, Floats] = {}
         self._order = np.argsort(vector_of, kind="stable")
         self._starts = np.searchsorted(vector_of[self._order], np.arange(len(vectors) + 1))
+
+    @classmethod
+    def of(cls, vectors: Floats, vector_of: Rows, encoder: NameEncoder) -> NameVectors:
+        """With what is needed to search; many vectors are kept in 16 bits, as there are gigabytes of them."""
+        kept: Stored = vectors if len(vectors) <= MOST_COMPARED else vectors.astype(np.float16)
+        return cls(kept, vector_of, encoder, Neighbours.of(vectors))
 
     def search(self, mentions: Sequence[str], most: int) -> list[Rows]:
         """The rows of the nearest names of each mention, in no order."""
         if not mentions:
             return []
-        cosines = self._of(mentions) @ self.vectors.T
-        most = min(most, len(self.vectors))
-        nearest = np.argpartition(-cosines, most - 1, axis=1)[:, :most]
-        return [np.concatenate([self._rows(number) for number in each]) for each in nearest.tolist()]
+        nearest = self.neighbours.search(self._of(mentions), most)
+        return [np.concatenate([self._rows(number) for number in each.tolist()]) for each in nearest]
 
     def _rows(self, number: int) -> Rows:
         return self._order[self._starts[number] : self._starts[number + 1]]
@@ -51,7 +60,8 @@ class NameVectors:
         """The cosines of each mention with some of the names."""
         vectors = self._of(mentions)
         return [
-            self.vectors[self.vector_of[each]] @ vector for each, vector in zip(rows, vectors, strict=True)
+            self.vectors[self.vector_of[each]].astype(np.float32) @ vector
+            for each, vector in zip(rows, vectors, strict=True)
         ]
 
     def _of(self, mentions: Sequence[str]) -> Floats:

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spanwright.errors import ModelError
+from spanwright.errors import ModelError, did_you_mean
 from spanwright.model_files import json_files
 from spanwright.model_files.digests import DESCRIPTION, GRAPHS, LABELS, REQUIRED, RUNTIME
 from spanwright.outside import Known
 
 MODELS: Mapping[str, Path] = Known({}, group="spanwright.models", expected=Path)
 """The folders of installed models, by name."""
+_IN_FLOATS = ("encoder.onnx", "head.onnx")
 MAKE_BIOMED = "`make model` in a clone of Spanwright trains biomed"
 
 
@@ -44,12 +45,15 @@ def model_folder(model: str | Path) -> Path:
 
 
 def usual_runtime(folder: Path) -> str:
-    """What runs the network of a model unless told otherwise: torch, or what its export was made for.
+    """What runs the network of a model unless told otherwise: what its export was made for, or graphs in
+    floats where there are some of the whole network, which need no torch; else torch.
 
-    A copy without the graphs of that export is run by torch.
+    A copy without the graphs of an export is run by torch.
     """
     named = _values(folder / DESCRIPTION).get(RUNTIME)
-    return str(named) if named is not None and any(folder.glob(GRAPHS)) else "torch"
+    if named is not None and any(folder.glob(GRAPHS)):
+        return str(named)
+    return "onnx" if all((folder / name).is_file() for name in _IN_FLOATS) else "torch"
 
 
 def _told_missing(model: str, folder: Path) -> str:
@@ -58,7 +62,8 @@ def _told_missing(model: str, folder: Path) -> str:
     if len(folder.parts) > 1:
         return f"{folder}: no such model directory"
     return (
-        f"{folder}: no such model directory, and no installed model has this name; installed: "
+        f"{folder}: no such model directory, and no installed model has this name"
+        f"{did_you_mean(model, installed_names())}; installed: "
         f"{', '.join(installed_names()) or f'none; {MAKE_BIOMED}'}"
     )
 

@@ -33,12 +33,22 @@ def to_tensors(part: Any, device: torch.device) -> Any:
     if part is None:
         return None
     if isinstance(part, np.ndarray):
-        return torch.from_numpy(part).to(device, non_blocking=True)
+        tensor = torch.from_numpy(part)
+        # Only from pinned memory does a copy to a GPU go on while the next batch is made.
+        return (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)
     columns = {entry.name: getattr(part, entry.name) for entry in fields(part)}
     return type(part)(**{name: to_tensors(column, device) for name, column in columns.items()})
 
 
+def arrays_of(*tensors: Tensor) -> tuple[Array, ...]:
+    """Tensors as arrays, wherever they are."""
+    return tuple(tensor.detach().cpu().numpy() for tensor in tensors)
+
+
 def window_of_word(batch: Batch) -> Tensor:
     """(words,): the window of each packed word."""
+    if torch.compiler.is_exporting():  # a graph must know the number of words before it counts them
+        words = torch.arange(batch.first_piece.shape[0])
+        return (words[:, None] >= batch.word_counts.cumsum(0)).sum(1)
     windows = torch.arange(len(batch.word_counts), device=batch.word_counts.device)
     return windows.repeat_interleave(batch.word_counts)

@@ -38,7 +38,7 @@ from spanwright.parts.spans.transforms.feed_forward import FeedForward
 from spanwright.parts.spans.transforms.transformed import Transformed
 from spanwright.settings import Settings
 from spanwright.settings.representations import ComposedSettings, SpanTransformerSettings
-from spanwright.settings.scorers import BiEncoderSettings, SigmoidSettings, SoftmaxSettings
+from spanwright.settings.scorers import NO_NEW_TYPES, BiEncoderSettings, SigmoidSettings, SoftmaxSettings
 from spanwright.settings.transforms import (
     BiLstmSettings,
     BottleneckSettings,
@@ -99,12 +99,18 @@ def _depth(settings: Settings, backbone: nn.Module) -> int:
 
 
 def _representation(settings: Settings, encoder: Encoder) -> Representation:
-    chosen, limit, width = settings.representation, resolved_width_limit(settings), encoder.width
+    chosen, limit, width = settings.representation, settings.resolved_width_limit, encoder.width
     match chosen:
         case ComposedSettings():
             made: Representation = Composed(chosen, state_width=width, width_limit=limit)
         case SpanTransformerSettings():
-            made = SpanTransformer(chosen, backbone=encoder.backbone, depth=encoder.depth, state_width=width)
+            made = SpanTransformer(
+                chosen,
+                backbone=encoder.backbone,
+                depth=encoder.depth,
+                state_width=width,
+                width_limit=limit,
+            )
         case _:
             made = _checked(chosen.build(state_width=width, width_limit=limit), Representation, chosen.kind)
     transforms: list[Transform] = []
@@ -116,7 +122,7 @@ def _representation(settings: Settings, encoder: Encoder) -> Representation:
 def _transform(settings: TransformSettings, size: int, width_limit: int) -> Transform:
     match settings:
         case BiLstmSettings():
-            return BiLstm(settings, vector_size=size)
+            return BiLstm(settings, vector_size=size, width_limit=width_limit)
         case FeedForwardSettings():
             return FeedForward(settings, vector_size=size, width_limit=width_limit)
         case BottleneckSettings():
@@ -131,7 +137,7 @@ def _span_head(
     settings: Settings, encoder: Encoder, labels: LabelSpace, pieces: PieceEncoder
 ) -> SpanHead[Any]:
     representation, pruning = _representation(settings, encoder), settings.candidates.pruning
-    limit = resolved_width_limit(settings)
+    limit = settings.resolved_width_limit
     return SpanHead(
         representation=representation,
         scorer=_scorer(settings, representation.size, encoder, labels, pieces),
@@ -190,10 +196,7 @@ def with_types(network: SpanModel, labels: LabelSpace, pieces: PieceEncoder) -> 
     """A bi-encoder model with the same weights that looks for other types, by their descriptions."""
     scorer = network.spans.scorer if network.spans is not None else None
     if not isinstance(scorer, BiEncoder) or not isinstance(scorer.source, DescribedTypes):
-        raise SettingsError(
-            "this model cannot meet new types: only a bi-encoder that reads descriptions can "
-            "(recipe binder, with scorer.types 'guidelines' or 'keywords')"
-        )
+        raise SettingsError(NO_NEW_TYPES)
     assert network.spans is not None
     reader = scorer.source.reader
     texts = described(labels.texts, pieces, network.encoder.backbone)
@@ -203,11 +206,3 @@ def with_types(network: SpanModel, labels: LabelSpace, pieces: PieceEncoder) -> 
         pruner=network.spans.pruner,
     )
     return SpanModel(encoder=network.encoder, spans=head, tagger=None, output="spans").eval()
-
-
-def resolved_width_limit(settings: Settings) -> int:
-    """The width limit of settings whose `auto` values have been decided."""
-    limit = settings.candidates.width_limit
-    if limit == "auto":
-        raise SettingsError("candidates.width_limit is still 'auto'; give a number of words to build a model")
-    return limit

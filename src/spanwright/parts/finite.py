@@ -20,6 +20,10 @@ def magnitudes(tensors: Mapping[str, Tensor]) -> dict[str, float]:
     }
     if not filled:
         return {}
+    # Not every device knows 64 bits, and 32 do not hold what is finite in them.
+    wide = (
+        torch.float64 if any(tensor.dtype == torch.float64 for tensor in filled.values()) else torch.float32
+    )
     # Smallest and largest take a tenth of the time of `isfinite`, and are read from the device at once.
-    ends = [torch.stack(torch.aminmax(tensor.detach())).abs().amax().double() for tensor in filled.values()]
+    ends = [torch.stack(torch.aminmax(tensor.detach())).abs().amax().to(wide) for tensor in filled.values()]
     return dict(zip(filled, torch.stack(ends).tolist(), strict=True))

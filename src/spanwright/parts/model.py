@@ -84,18 +84,18 @@ class SpanHead(Part, Generic[Scores]):
 
     def predict(self, states: WordStates, batch: Batch) -> Predictions:
         """The candidate spans taken for entities."""
-        batch = self._pruned(states, batch)
+        batch = self.pruned(states, batch)
         return self.scorer.predict(self(states, batch), batch)
 
     def likely(self, states: WordStates, batch: Batch, lowest: float) -> Predictions:
         """Every candidate span with every type of at least the lowest probability."""
-        batch = self._pruned(states, batch)
+        batch = self.pruned(states, batch)
         probabilities = self.scorer.probabilities(self(states, batch), batch)
         span, type_ = (probabilities >= lowest).nonzero().unbind(1)
         found = probabilities[span, type_]
         return Predictions.of(batch.spans.take(span), type=type_, confidence=found, rank=found)
 
-    def _pruned(self, states: WordStates, batch: Batch) -> Batch:
+    def pruned(self, states: WordStates, batch: Batch) -> Batch:
         """The batch with the candidates that are left to the representation."""
         if self.pruner is None:
             return batch

@@ -26,7 +26,7 @@ class Edit:
 
 
 class OffsetMap:
-    """Where the borders of ranges lie behind edits, which are sorted and disjoint.
+    """Where the borders of ranges lie after edits, which are sorted and disjoint.
 
     A range keeps to what it covered: text inserted at its border stays outside, and where an edit
     replaces its border together with text outside, the range loses what the edit replaces.
@@ -54,7 +54,7 @@ class OffsetMap:
         return position + self._growth[before]
 
     def ranges(self, ranges: Iterable[Range]) -> list[Range]:
-        """Ranges behind the edits, without those of which nothing is left."""
+        """Ranges after the edits, without those of which nothing is left."""
         moved = ((self.start(start), self.end(end)) for start, end in ranges)
         return [(start, end) for start, end in moved if start < end]
 
@@ -76,7 +76,7 @@ class OffsetMap:
 
 
 def edited(document: Document, edits: Iterable[Edit]) -> Document:
-    """The document behind disjoint edits of its text; itself when they change nothing.
+    """The document after disjoint edits of its text; itself when they change nothing.
 
     Entities, given words and given sentences move with the text. Edits that cut an entity at its border or
     delete it are a ValueError. An entity that is replaced by other words loses its concepts. Annotation
@@ -125,7 +125,7 @@ def _entity(entity: Entity, offsets: OffsetMap, replaced: set[Range]) -> Entity:
 
 
 def _words(given: tuple[Range, ...], edits: Sequence[Edit], offsets: OffsetMap) -> tuple[Range, ...]:
-    """The given words behind edits: moved, or replaced by the words of an edit."""
+    """The given words after edits: moved, or replaced by the words of an edit."""
     starts = [start for start, _ in given]
     gone: set[int] = set()
     new: list[Range] = []

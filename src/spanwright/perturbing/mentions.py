@@ -24,7 +24,7 @@ _TRIES = 20
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name as its words, each behind a blank or nothing: `("", "breast"), (" ", "cancer")`."""
+    """A name as its words, each after a blank or nothing: `("", "breast"), (" ", "cancer")`."""
 
     words: tuple[tuple[str, str], ...]
 

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
-from spanwright import artifact
 from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import PreparedDocument
 from spanwright.batches.steps import Steps
+from spanwright.decoding.spans import decode_in_runs
 from spanwright.evaluation.columns import Floats
-from spanwright.parts.decoding import decode_in_runs
+from spanwright.model_files.tagging_model import TaggingModel
 from spanwright.text import Document, Entity
 
 _NO_COLUMN = np.zeros(0, dtype=np.int32)
@@ -50,7 +51,7 @@ class Found:
 class Reporting:
     """How predictions are told: as which types, and from which confidence on."""
 
-    model: artifact.TrainedModel
+    model: TaggingModel[Any]
     names: Sequence[str]
     """What each type is called; a type without a name is no answer."""
     lowest: Floats

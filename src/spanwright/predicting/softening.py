@@ -17,10 +17,12 @@ import torch
 from spanwright import artifact
 from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import Integers
+from spanwright.devices import AUTO, chosen_device
 from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
 from spanwright.parts.batch import to_tensors
-from spanwright.predicting.tagger import Tagger, document_chunks
+from spanwright.parts.spans.predictions import as_arrays
+from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document, Entity, words
 
 LOWEST = 0.01
@@ -48,13 +50,14 @@ class Teachers:
         self._lowest = lowest
 
     @classmethod
-    def load(cls, folders: Sequence[str | Path], *, lowest: float = LOWEST) -> Self:
+    def load(cls, folders: Sequence[str | Path], *, lowest: float = LOWEST, device: str = AUTO) -> Self:
         """The teachers of model directories."""
-        return cls([artifact.load(folder) for folder in folders], lowest=lowest)
+        place = chosen_device(device)
+        return cls([artifact.load(folder, place) for folder in folders], lowest=lowest)
 
     def soften(self, documents: Iterable[Document]) -> Iterator[Document]:
         """The documents of a stream with soft targets in place of their entities, in bounded memory."""
-        for chunk in document_chunks(documents, lambda document: document):
+        for chunk in self._taggers[0].chunks(documents, lambda document: document):
             yield from self._soften_chunk(chunk)
 
     @torch.inference_mode()
@@ -80,7 +83,7 @@ class Teachers:
         own = np.asarray([self.types.index(name) for name in tagger.model.labels.types])
         for batch in tagger.batches(tagger.prepare(documents)):
             found = network.likely(to_tensors(batch, network.device), _OVERLOOKED * self._lowest)
-            document, first, last, type_, confidence, _ = tagger.placed(found, batch)
+            document, first, last, type_, confidence, _ = tagger.placed(as_arrays(found), batch)
             rows.append(np.column_stack([document, first, last, own[type_]]))
             likely.append(confidence)
         return np.concatenate(rows), np.concatenate(likely).astype(np.float64)

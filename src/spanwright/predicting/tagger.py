@@ -4,63 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import fields
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
-import torch
 
-from spanwright import artifact
 from spanwright.batches.batch import Array, Batch
 from spanwright.batches.collate import collate
 from spanwright.batches.order import with_least_work
 from spanwright.batches.pieces import Integers
+from spanwright.batches.predictions import Predictions
 from spanwright.batches.prepare import PreparedDocument, prepare_in_steps, window_lengths, windows_of
 from spanwright.batches.steps import Steps, finished
-from spanwright.errors import InputError
+from spanwright.devices import AUTO, AnyDevice, Precision, refuse_for_graphs
+from spanwright.errors import InputError, did_you_mean, needing
 from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
 from spanwright.lexicons import Lexicon
 from spanwright.linking.building import build_linker
 from spanwright.linking.linker import Linker
 from spanwright.model_files.folders import model_folder, usual_runtime
-from spanwright.parts.batch import to_tensors
-from spanwright.parts.spans.predictions import Predictions
+from spanwright.model_files.tagging_model import TaggingModel
 from spanwright.predicting.found import Found, Reporting
 from spanwright.predicting.onnx.files import Runtime, check_runtime
-from spanwright.predicting.onnx.graphs import use_graphs
+from spanwright.predicting.onnx.loading import has_all_graphs, load_graphs
 from spanwright.text import Document
 
 Item = TypeVar("Item")
 Texts = Iterable[Document] | list[str] | Iterator[str]
 
-_CHUNK_CHARACTERS = 120_000
-"""Characters of documents that are sorted by length together: enough to leave little padding."""
+_FIRST_CHUNK = 4_000
+"""Characters of the first documents of a stream that are worked through together, so that answers come at
+once; of the next, twice as many, until there are as many as a device can use."""
 _SORTED_WINDOWS = 2048
 """Windows of such documents that are sorted by length together; the others are not made before."""
-_BATCH_WINDOWS = 64
-_BATCH_PIECES = 2048
-_BATCH_OVERHEAD = 64
-"""Pieces in whose time a batch could be begun and ended, measured with MiniLM on processors."""
 
 
-def load(model: str | Path, runtime: Runtime | None = None) -> Tagger:
+def load(
+    model: str | Path,
+    runtime: Runtime | None = None,
+    *,
+    device: str = AUTO,
+    precision: Precision = "float32",
+    threads: int | None = None,
+) -> Tagger:
     """Load a model directory, or the installed model of that name, ready to tag text.
 
-    The runtimes `onnx` and `onnx-int8` compute the costly parts of the network with onnxruntime, with as many
-    threads as torch has now. They need the files that `spanwright export` makes. Unless named, it is `torch`,
-    or `onnx-int8` for small exports.
+    The runtimes `onnx` and `onnx-int8` run graphs that `spanwright export` makes, by onnxruntime and without
+    torch. Unless named, the runtime is the one that an export was made for, or `onnx` where there are graphs,
+    or else `torch`.
+
+    With `torch`, the network runs on a device, a GPU where there is one unless told (docs/devices.md), and
+    its Transformer blocks compute in a precision of `float32`, `bf16` or `fp16`.
+
+    Threads are those of the network, as many as there are cores unless told.
     """
     if runtime is not None:
         check_runtime(runtime)  # before anything is looked for
     folder = model_folder(model)
     chosen = check_runtime(runtime or usual_runtime(folder))
-    loaded = artifact.load(folder)
     if chosen != "torch":
-        use_graphs(loaded.network, folder, chosen)
-    return Tagger(loaded)
+        refuse_for_graphs(device, precision)
+        if has_all_graphs(folder, chosen):
+            return Tagger(load_graphs(folder, chosen, threads))
+    with needing("a model without graphs of its whole network, or the runtime torch,"):
+        from spanwright.predicting.by_torch import load_by_torch
+
+    return Tagger(load_by_torch(folder, chosen, device=device, precision=precision, threads=threads))
 
 
 class Tagger:
@@ -68,7 +79,7 @@ class Tagger:
 
     def __init__(
         self,
-        model: artifact.TrainedModel,
+        model: TaggingModel[Any],
         *,
         corpus: str | None = None,
         shared_types: bool = False,
@@ -82,6 +93,11 @@ class Tagger:
         self._plan = model.plan
         self._corpus = _known_corpus(model.labels, corpus)
         self._names = _answer_names(model.labels) if shared_types else model.labels.types
+
+    @property
+    def device(self) -> AnyDevice:
+        """What the network runs on."""
+        return self.model.device
 
     def answering(self, *, corpus: str | None = None, shared_types: bool = False) -> Tagger:
         """A tagger with the same model that answers with the types of a corpus, or with the shared types."""
@@ -119,6 +135,8 @@ class Tagger:
         lowest = self._lowest(minimum_confidence, tuned_thresholds)
         if isinstance(source, str | Document):
             return finished(self._steps([_as_document(source, 0)], lowest))[0]
+        if not isinstance(source, Iterable):
+            raise _not_a_text(source)
         return self._tag_stream(source, lowest)
 
     def tag_in_steps(self, documents: Sequence[Document]) -> Steps[list[Document]]:
@@ -132,7 +150,7 @@ class Tagger:
     def tag_prepared(self, documents: Iterable[PreparedDocument]) -> Iterator[Document]:
         """The same for a stream of documents that are prepared already, with entities of any confidence."""
         lowest = self._lowest(0.0, False)
-        for chunk in document_chunks(documents, lambda prepared: prepared.document):
+        for chunk in self.chunks(documents, lambda prepared: prepared.document):
             yield from finished(self._prepared_steps(chunk, lowest))
 
     def with_types(self, descriptions: Mapping[str, str]) -> Tagger:
@@ -158,7 +176,7 @@ class Tagger:
 
     def _tag_stream(self, source: Iterable[str | Document], lowest: Floats) -> Iterator[Document]:
         documents = (_as_document(item, number) for number, item in enumerate(source))
-        for chunk in document_chunks(documents, lambda document: document):
+        for chunk in self.chunks(documents, lambda document: document):
             yield from finished(self._steps(chunk, lowest))
 
     def _steps(self, documents: Sequence[Document], lowest: Floats) -> Steps[list[Document]]:
@@ -177,10 +195,12 @@ class Tagger:
         tagged = yield from reporting.tagged(prepared, Found.joined(found))
         return tagged if self._linker is None else list(self._linker.link(tagged))
 
-    @torch.inference_mode()
     def _found(self, batch: Batch[Array]) -> Found:
-        network = self.model.network
-        return Found.of(*self.placed(network.predict(to_tensors(batch, network.device)), batch))
+        return Found.of(*self.placed(self.model.predict(batch), batch))
+
+    def chunks(self, items: Iterable[Item], document: Callable[[Item], Document]) -> Iterator[list[Item]]:
+        """A stream of documents, or of what has one, in runs that are worked through together."""
+        return document_chunks(items, document, self.model.load.characters)
 
     def prepare(self, documents: Sequence[Document]) -> list[PreparedDocument]:
         """Documents as arrays, each with the corpus as which it is answered."""
@@ -194,7 +214,7 @@ class Tagger:
         self, prepared: Sequence[PreparedDocument], golds: Sequence[Integers] | None = None
     ) -> Iterator[Batch[Array]]:
         """The windows of prepared documents, in batches of similar length; with gold rows where given."""
-        special_count = self.model.pieces.special_count
+        special_count, load = self.model.pieces.special_count, self.model.load
         following = (
             window
             for index, item in enumerate(prepared)
@@ -203,7 +223,10 @@ class Tagger:
         while windows := list(islice(following, _SORTED_WINDOWS)):
             lengths = window_lengths(windows, prepared, special_count)
             for batch in with_least_work(
-                lengths, windows=_BATCH_WINDOWS, pieces=_BATCH_PIECES, overhead=_BATCH_OVERHEAD
+                lengths,
+                windows=load.windows,
+                pieces=load.pieces,
+                overhead=load.overhead,
             ):
                 yield collate(
                     [windows[position] for position in batch],
@@ -213,23 +236,25 @@ class Tagger:
                     golds=golds,
                 )
 
-    def placed(self, found: Predictions, batch: Batch[Array]) -> tuple[np.ndarray, ...]:
+    def placed(self, found: Predictions[Array], batch: Batch[Array]) -> tuple[np.ndarray, ...]:
         """Document, first word, last word, type, confidence and rank of the predictions of a batch."""
-        window, first, last, *others = _arrays(*(getattr(found, column.name) for column in fields(found)))
+        window, first, last, *others = found.columns
         offset = batch.word_offset[window]
         return batch.document[window], first + offset, last + offset, *others
 
 
-def document_chunks(items: Iterable[Item], document: Callable[[Item], Document]) -> Iterator[list[Item]]:
-    """A stream of documents, or of what has one, in runs that are worked through together."""
+def document_chunks(
+    items: Iterable[Item], document: Callable[[Item], Document], most: int
+) -> Iterator[list[Item]]:
+    """A stream of documents, or of what has one, in runs of about so many characters, the first shorter."""
     chunk: list[Item] = []
-    characters = 0
+    characters, room = 0, min(_FIRST_CHUNK, most)
     for item in items:
         chunk.append(item)
         characters += len(document(item).text) + 1  # so that empty texts fill a chunk, too
-        if characters >= _CHUNK_CHARACTERS:
+        if characters >= room:
             yield chunk
-            chunk, characters = [], 0
+            chunk, characters, room = [], 0, min(2 * room, most)
     if chunk:
         yield chunk
 
@@ -237,7 +262,8 @@ def document_chunks(items: Iterable[Item], document: Callable[[Item], Document])
 def _known_corpus(labels: LabelSpace, corpus: str | None) -> str | None:
     if corpus is not None and corpus not in labels.corpora:
         legal = ", ".join(labels.corpora) or "none, as it was trained on one corpus"
-        raise InputError(f"the model knows no corpus {corpus!r}; expected: {legal}")
+        near = did_you_mean(corpus, labels.corpora)
+        raise InputError(f"the model knows no corpus {corpus!r}{near}; expected: {legal}")
     return corpus
 
 
@@ -253,11 +279,16 @@ def _answer_names(labels: LabelSpace) -> tuple[str, ...]:
     return labels.shared
 
 
-def _arrays(*tensors: torch.Tensor) -> tuple[np.ndarray, ...]:
-    return tuple(tensor.cpu().numpy() for tensor in tensors)
-
-
 def _as_document(source: str | Document, number: int) -> Document:
     if isinstance(source, Document):
         return source
+    if not isinstance(source, str):
+        raise _not_a_text(source)
     return Document(id=f"text-{number + 1}", text=source, generated_id=True)
+
+
+def _not_a_text(found: object) -> InputError:
+    return InputError(
+        f"tag: found {found!r:.80}, of the type {type(found).__name__}; expected a text, a Document, or a "
+        f"list or an iterator of these"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-from spanwright.errors import SettingsError
+from spanwright.errors import SettingsError, did_you_mean
 
 _ENDING = ".toml"
 
@@ -27,7 +27,8 @@ def recipe_text(name: str) -> str:
     if name not in known and name not in variants:
         near = [variant for variant in variants if variant.startswith(f"{name.partition('/')[0]}/")]
         raise SettingsError(
-            f"unknown recipe {name!r}; expected {', '.join(known + near)}, or the path of a TOML file"
+            f"unknown recipe {name!r}{did_you_mean(name, known + variants)}; expected "
+            f"{', '.join(known + near)}, or the path of a TOML file"
         )
     return resources.files(__name__).joinpath(f"{name}{_ENDING}").read_text(encoding="utf-8")
 

@@ -1,12 +1,13 @@
 """The report: one HTML page about one system or several side by side. Needs no torch."""
 
-from spanwright.reporting.content import Content, System, gather
+from spanwright.reporting.content import Content, Identifiers, System, gather
 from spanwright.reporting.page import Origin, Source, render_page, write_page
 from spanwright.reporting.passages import Selection, select_passages
 from spanwright.reporting.pictures import Picture, read_picture
 
 __all__ = [
     "Content",
+    "Identifiers",
     "Origin",
     "Picture",
     "Selection",

@@ -15,8 +15,8 @@ from spanwright.reporting.drawing import (
     box,
     line,
     percent,
-    series,
     svg,
+    system_style,
     text,
     ticks,
     title,
@@ -47,7 +47,7 @@ def interval_chart(name: str, intervals: Mapping[str, Interval], low: float, hig
         whisker = line(scale(found.low), y, scale(found.high), y, "whisker")
         told = title(f"{key}: {percent(found.value)} ({percent(found.low)} to {percent(found.high)})")
         point = make("circle", {"cx": scale(found.value), "cy": y, "r": 5, "class": "mark"}, told)
-        nodes += [text(4, y, key, "key"), make("g", {"class": series(position)}, whisker, *ends, point)]
+        nodes += [text(4, y, key, "key"), make("g", {"class": system_style(position)}, whisker, *ends, point)]
     return svg(width, bottom + 24, f"{name} with 95 % intervals", *nodes)
 
 
@@ -60,7 +60,7 @@ def bucket_chart(name: str, systems: Mapping[str, Mapping[str, Matches]]) -> Ele
     scale = Scale(0, 1, left, right)
     bottom = top + group * len(buckets)
     head = [text(right + 40, 8, "F1", "tick", anchor="end"), text(width - 2, 8, "gold", "tick", anchor="end")]
-    grid = [line(scale(x), top - 4, scale(x), bottom, "grid") for x in (0, 0.25, 0.5, 0.75, 1)]
+    grid = across(scale, _QUARTERS, top - 4, bottom, _LABELS)
     nodes: list[Node] = [*head, *grid]
     for row, bucket in enumerate(buckets):
         y = top + group * row
@@ -74,7 +74,7 @@ def bucket_chart(name: str, systems: Mapping[str, Mapping[str, Matches]]) -> Ele
             nodes += _bar(
                 scale, y + _BAR * position, key if len(systems) > 1 else "", position, found[bucket]
             )
-    return svg(width, bottom + 4, f"F1 by {name}", *nodes)
+    return svg(width, bottom + 22, f"F1 by {name}", *nodes)
 
 
 def _bar(scale: Scale, y: float, key: str, position: int, found: Matches) -> list[Node]:
@@ -86,7 +86,7 @@ def _bar(scale: Scale, y: float, key: str, position: int, found: Matches) -> lis
         f"precision {percent(found.precision)} ({found.correct:,} of {found.predicted:,} predicted), "
         f"recall {percent(found.recall)} ({found.found:,} of {found.gold:,} gold)"
     )
-    bar = box(scale(0), y + 1.5, scale(found.f1) - scale(0), _BAR - 3, f"mark {series(position)}", told)
+    bar = box(scale(0), y + 1.5, scale(found.f1) - scale(0), _BAR - 3, f"mark {system_style(position)}", told)
     return [*mark, bar, text(scale(1) + 40, middle, percent(found.f1), "value", anchor="end")]
 
 
@@ -131,7 +131,7 @@ def _curve(key: str, position: int, curve: Sequence[Point], horizontal: Scale, v
             for point, (x, y) in zip(curve, places, strict=True)
         ]
     nodes.append(text(places[-1][0] + 7, places[-1][1], key, "key"))
-    return make("g", {"class": series(position)}, *nodes)
+    return make("g", {"class": system_style(position)}, *nodes)
 
 
 def _range(values: Sequence[float], ratio: bool) -> tuple[float, float]:
@@ -233,50 +233,47 @@ def reliability_chart(name: str, position: int, bins: tuple[Bin, ...]) -> Elemen
         )
         radius = round(3 + 6 * (each.count / most) ** 0.5, 2)
         nodes.append(make("circle", {"cx": x, "cy": y, "r": radius, "class": "mark see-through"}, told))
-    return svg(size, size, f"reliability diagram of {name}", make("g", {"class": series(position)}, *nodes))
+    return svg(
+        size, size, f"reliability diagram of {name}", make("g", {"class": system_style(position)}, *nodes)
+    )
 
 
 def spread_chart(name: str, position: int, found: Confidences) -> Element:
-    """Numbers of predictions by confidence: the right ones upwards, the wrong ones downwards."""
-    width, height, left, top = 460, 290, 50, 10
-    limits = np.linspace(0, 1, _BARS + 1)
-    right, wrong = (
-        np.histogram(found.confidence[chosen], limits)[0].tolist()
-        for chosen in (found.correct, ~found.correct)
-    )
-    most = max(*right, *wrong, 1)
-    across_scale, up_scale = Scale(0, 1, left, width - 10), Scale(-most, most, height - 40, top)
-    labels = sorted(
-        {sign * value for value in ticks(0, most, 3) for sign in (1, -1) if value == round(value)}
-    )
-    bars = [
-        node
-        for low, high, above, below in zip(
-            limits[:-1].tolist(), limits[1:].tolist(), right, wrong, strict=True
-        )
-        for node in _two_bars(across_scale, up_scale, (low, high), above, below)
-    ]
+    """Numbers of predictions by confidence: the right ones above, the wrong ones below, each with its scale.
+
+    With one scale for both, a few wrong ones among many right ones could not be seen.
+    """
+    width, left, height, gap = 460, 50, 122, 30
+    across_scale = Scale(0, 1, left, width - 10)
+    nodes: list[Node] = []
+    for number, (label, chosen, style) in enumerate(
+        (("right", found.correct, "mark"), ("wrong", ~found.correct, "wrong-mark"))
+    ):
+        top = 18 + number * (height + gap)
+        counts: list[int] = np.histogram(found.confidence[chosen], np.linspace(0, 1, _BARS + 1))[0].tolist()
+        nodes += _histogram(across_scale, Scale(0, max(*counts, 1), top + height, top), counts, label, style)
+    bottom = 18 + 2 * height + gap
     return svg(
         width,
-        height,
+        bottom + 40,
         f"confidences of right and wrong predictions of {name}",
-        up(up_scale, labels, left, width - 10, [f"{abs(value):,.0f}" for value in labels]),
-        across(across_scale, _QUARTERS, top, height - 40, _LABELS),
-        make("g", {"class": series(position)}, *bars),
-        line(left, up_scale(0), width - 10, up_scale(0), "axis"),
-        text(left + 6, top + 8, f"right: {sum(right):,}", "label"),
-        text(left + 6, height - 48, f"wrong: {sum(wrong):,}", "label"),
-        text((left + width - 10) / 2, height - 8, "confidence in %", "tick", anchor="middle"),
+        make("g", {"class": system_style(position)}, *nodes),
+        across(across_scale, _QUARTERS, bottom, bottom, _LABELS),
+        text((left + width - 10) / 2, bottom + 32, "confidence in %", "tick", anchor="middle"),
     )
 
 
-def _two_bars(
-    across_scale: Scale, up_scale: Scale, limits: tuple[float, float], above: int, below: int
+def _histogram(
+    across_scale: Scale, up_scale: Scale, counts: Sequence[int], label: str, style: str
 ) -> list[Node]:
-    x, width = across_scale(limits[0]) + 1, across_scale(limits[1]) - across_scale(limits[0]) - 2
-    middle = up_scale(0)
-    told = f"confidence {percent(limits[0])} to {percent(limits[1])}"
-    return [
-        box(x, up_scale(above), width, middle - up_scale(above), "mark", title(f"{told}: {above:,} right")),
-        box(x, middle, width, up_scale(-below) - middle, "wrong-mark", title(f"{told}: {below:,} wrong")),
-    ]
+    """Bars of one kind of predictions, on an axis of their own."""
+    whole = [value for value in ticks(0, up_scale.high, 3) if value == round(value)]
+    nodes = up(up_scale, whole, across_scale.first, across_scale.last, [f"{value:,.0f}" for value in whole])
+    for place, count in enumerate(counts):
+        low, high = place / _BARS, (place + 1) / _BARS
+        told = title(f"confidence {percent(low)} to {percent(high)}: {count:,} {label}")
+        size = (across_scale(high) - across_scale(low) - 2, up_scale(0) - up_scale(count))
+        nodes.append(box(across_scale(low) + 1, up_scale(count), *size, style, told))
+    nodes.append(line(across_scale.first, up_scale(0), across_scale.last, up_scale(0), "axis"))
+    nodes.append(text(across_scale.first + 6, up_scale.last - 9, f"{label}: {sum(counts):,}", "label"))
+    return nodes

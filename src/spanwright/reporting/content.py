@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import isfinite
@@ -31,6 +31,7 @@ from spanwright.evaluation import (
     score,
     strict_scores,
 )
+from spanwright.evaluation.concepts import ConceptScores, score_concepts
 from spanwright.evaluation.reliability import Reliability, find_reliability
 from spanwright.text import Document
 from spanwright.text.sentences import sentences
@@ -118,6 +119,23 @@ class SystemContent:
     reliability_note: str
     """Why there is no reliability; empty where there is."""
     curves: Curves
+    concepts: ConceptScores | None
+    """None where gold or the system has no concepts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identifiers:
+    """What is known of the identifiers of concepts, as of a lexicon."""
+
+    same: Callable[[str], str] = str
+    """What stands for all identifiers that mean the same."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The preferred name of each."""
+
+    def told(self, id: str) -> str:
+        """An identifier with the name of its concept, where that is known."""
+        name = self.names.get(self.same(id), self.names.get(id))
+        return id if name is None else f"{id} ({name})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +158,24 @@ class Content:
     gold_entities: int
     types: tuple[str, ...]
     """The types of gold and of every system: those with most gold entities first."""
+    identifiers: Identifiers
+    """What is known of identifiers of concepts."""
 
 
 def gather(
-    gold: Sequence[Document], systems: Sequence[System], *, training: Iterable[Document] | None = None
+    gold: Sequence[Document],
+    systems: Sequence[System],
+    *,
+    training: Iterable[Document] | None = None,
+    identifiers: Identifiers | None = None,
 ) -> Content:
     """Score every system; with training documents, breakdowns tell seen mentions from unseen ones, too."""
     _check_names([system.name for system in systems])
     known = None if training is None else list(training)
+    identifiers = identifiers or Identifiers()
     bordered = [_with_borders(document) for document in gold]
     found = tuple(
-        _gather_system(key, bordered, system, known)
+        _gather_system(key, bordered, system, known, identifiers)
         for key, system in zip(ascii_uppercase[: len(systems)], systems, strict=True)
     )
     strict = {each.key: each.by_criterion["strict"] for each in found}
@@ -159,7 +184,7 @@ def gather(
         for first, second in combinations(strict, 2)
     )
     scores = found[0].scores
-    return Content(found, differences, scores.documents, scores.micro.gold, _types(found))
+    return Content(found, differences, scores.documents, scores.micro.gold, _types(found), identifiers)
 
 
 def _with_borders(document: Document) -> Document:
@@ -168,7 +193,11 @@ def _with_borders(document: Document) -> Document:
 
 
 def _gather_system(
-    key: str, gold: Sequence[Document], system: System, training: list[Document] | None
+    key: str,
+    gold: Sequence[Document],
+    system: System,
+    training: list[Document] | None,
+    identifiers: Identifiers,
 ) -> SystemContent:
     comparison = compare_documents(gold, system.documents)
     by_criterion = {criterion: score(comparison, criterion) for criterion in CRITERIA}
@@ -186,7 +215,15 @@ def _gather_system(
         reliability=reliability,
         reliability_note=note,
         curves=read_curves(system.journal),
+        concepts=_concepts(comparison, training, identifiers),
     )
+
+
+def _concepts(
+    comparison: Comparison, training: list[Document] | None, identifiers: Identifiers
+) -> ConceptScores | None:
+    found = score_concepts(comparison.pairs, same=identifiers.same, training=training)
+    return found if found.mentions.gold and found.mentions.predicted else None
 
 
 def _types(systems: Sequence[SystemContent]) -> tuple[str, ...]:

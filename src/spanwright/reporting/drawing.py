@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
+from spanwright.palette import SYSTEM_COLOURS
 from spanwright.reporting.markup import Element, Node, make
-
-SERIES = 6
-"""Colours of systems in the style sheet; later systems use them again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +62,19 @@ def title(content: str) -> Element:
     return make("title", None, content)
 
 
-def series(position: int) -> str:
-    """The class that gives a system its colour."""
-    return f"series-{position % SERIES}"
+def system_style(position: int) -> str:
+    """The class that gives a system its colour; later systems have those of the first again."""
+    return f"system-{position % len(SYSTEM_COLOURS)}"
 
 
 def percent(ratio: float) -> str:
-    """A ratio as it is written everywhere on the page."""
+    """A score as it is written everywhere on the page."""
     return f"{100 * ratio:.1f}"
+
+
+def rate(ratio: float) -> str:
+    """A share of something as it is written everywhere on the page."""
+    return f"{percent(ratio)} %"
 
 
 def across(

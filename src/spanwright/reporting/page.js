@@ -3,11 +3,10 @@
 // Text from outside becomes text nodes and attributes only, never markup.
 (() => {
   const PAGE = 20;
-  const LANE = 17; // pixels for a bar and its label
+  const LANE = 19; // pixels for a bar and its label
   const LINE = 24; // pixels for a line of text without bars
   const LABEL_SHARE = 0.72; // width of a letter of a label, in letters of the text
   const LONGEST_LABEL = 22;
-  const TYPE_COLOURS = 10;
   const MENTION = 80;
   const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u;
   // Runs of white space, single characters of scripts without blanks, and pieces of words, none of which wraps.
@@ -15,6 +14,7 @@
 
   const data = JSON.parse(document.getElementById("data").textContent);
   const find = (id) => document.getElementById(id);
+  const colour = (type) => `type-${data.colours[type]}`;
   const passages = data.passages.map(([id, number, note, before, text, behind, golds, predictions]) => ({
     id, number, note, before, text, behind, golds, predictions,
     searched: `${id}\n${text}`.toLowerCase(),
@@ -206,7 +206,7 @@
   /** The part of a bar at one token. */
   function stroke(each, start, end) {
     const { offsets } = each;
-    const line = make("i", `bar type-${each.type % TYPE_COLOURS} ${each.above ? "above" : "below"}`);
+    const line = make("i", `bar ${colour(each.type)} ${each.above ? "above" : "below"}`);
     line.setAttribute("aria-hidden", "true");
     line.title = each.title;
     line.style[each.above ? "bottom" : "top"] = `calc(100% + ${each.lane * LANE}px)`;
@@ -249,7 +249,7 @@
   }
 
   function named(type, text) {
-    return [make("bdi", `type type-${type % TYPE_COLOURS}`, data.types[type]), " “", make("bdi", "", text), "”"];
+    return [make("bdi", `type ${colour(type)}`, data.types[type]), " “", make("bdi", "", text), "”"];
   }
 
   function mention(passage, offsets) {
@@ -270,7 +270,7 @@
     line.append(sample("", "right, or found by some system"), " ", sample("wrong", "✗ wrong, or found by none"));
     const types = make("p", "legend");
     data.types.forEach((name, number) => {
-      types.append(make("bdi", `type type-${number % TYPE_COLOURS}`, name), " ");
+      types.append(make("bdi", `type ${colour(number)}`, name), " ");
     });
     find("legend").append(line, types);
   }

@@ -12,7 +12,9 @@ from pathlib import Path
 from string import Template
 
 from spanwright.formats.io.whole_files import whole_file
+from spanwright.palette import colour_numbers, style_sheet
 from spanwright.reporting import sections
+from spanwright.reporting.concepts import concepts
 from spanwright.reporting.content import Content
 from spanwright.reporting.marks import KINDS
 from spanwright.reporting.markup import Element, Node, make, name_of, note, section, write
@@ -29,6 +31,7 @@ class Source:
     role: str
     """Gold, training, a system or a picture."""
     path: str
+    """Its name, or its whole path where that was asked for."""
     size: str
     digest: str
     """Of the content, to tell versions of a file apart; empty for folders."""
@@ -65,7 +68,7 @@ def render_page(content: Content, origin: Origin, shown: Selection, pictures: Se
     return Template(_resource("page.html")).substitute(
         title=write(_title(content)),
         script_digest=digest,
-        style=_resource("page.css"),
+        style=style_sheet() + _resource("page.css"),
         header=write(_header(content, origin)),
         navigation=write(make("nav", {"aria-label": "Sections"}, links)),
         sections="\n".join(map(write, parts)),
@@ -83,6 +86,8 @@ def _sections(
     yield sections.types(content)
     yield sections.breakdowns(content)
     yield sections.mistakes(content)
+    if any(system.concepts for system in content.systems):
+        yield concepts(content)
     yield sections.confidence(content)
     if any(system.system.journal for system in content.systems):
         yield sections.training(content)
@@ -128,7 +133,7 @@ def _header(content: Content, origin: Origin) -> Element:
 
 def _about(content: Content, origin: Origin) -> Element:
     files_table = table(
-        ("made from", "path", "size", "digest (SHA-256)"),
+        ("made from", "file", "size", "digest (SHA-256)"),
         (
             [source.role, name_of(source.path), source.size, make("code", None, source.digest)]
             for source in origin.sources
@@ -152,10 +157,12 @@ def _about(content: Content, origin: Origin) -> Element:
 
 
 def _data(content: Content, shown: Selection) -> str:
-    """What the script reads: names by number, and the passages."""
+    """What the script reads: names and colours by number, and the passages."""
+    colours = colour_numbers(content.types)
     head = {
         "systems": [{"key": each.key, "name": each.system.name} for each in content.systems],
         "types": content.types,
+        "colours": [colours[name] for name in content.types],
         "kinds": KINDS,
     }
     return f'{to_json(head)[:-1]},"passages":[{",".join(shown.records)}]}}'

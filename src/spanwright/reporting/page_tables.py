@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from spanwright.evaluation import CRITERIA, Interval, Matches
 from spanwright.evaluation.mistakes import GOLD_KINDS, PREDICTION_KINDS, Kind
 from spanwright.reporting.content import Content, SystemContent
-from spanwright.reporting.drawing import percent, series
+from spanwright.reporting.drawing import percent, rate, system_style
 from spanwright.reporting.marks import KINDS
 from spanwright.reporting.markup import Element, Node, make, name_of
 
@@ -43,7 +43,9 @@ def table(
         make("thead", None, make("tr", None, columns)),
         make("tbody", None, body),
     )
-    return make("div", {"class": "scroll"}, make("table", None, *parts))
+    # It can be focused, so that keys scroll it where it is too wide.
+    about = {"class": "scroll", "tabindex": 0, "role": "region", "aria-label": caption}
+    return make("div", about, make("table", None, *parts))
 
 
 def _cells(row: TableRow, names: int) -> Iterable[Node]:
@@ -61,7 +63,7 @@ def _joint(number: int, together: int) -> str | None:
 def chip(content: Content, system: SystemContent) -> Element:
     """The letter of a system in its colour, and its name."""
     position = content.systems.index(system)
-    letter = make("span", {"class": f"letter {series(position)}"}, system.key)
+    letter = make("span", {"class": f"letter {system_style(position)}"}, system.key)
     return make("span", {"class": "system"}, letter, " ", name_of(system.system.name))
 
 
@@ -180,7 +182,7 @@ def _type_rows(content: Content, names: Sequence[str]) -> Iterable[TableRow]:
 
 def meter(share: float, position: int) -> Element:
     """A small bar beside a number that says the same."""
-    bar = make("span", {"class": series(position), "style": f"width:{100 * min(share, 1):.1f}%"})
+    bar = make("span", {"class": system_style(position), "style": f"width:{100 * min(share, 1):.1f}%"})
     return make("span", {"class": "meter", "aria-hidden": "true"}, bar)
 
 
@@ -204,7 +206,7 @@ def _kind_cells(content: Content, kind: Kind) -> Iterable[Node]:
         yield make(
             "a", {**attributes, "aria-label": f"{number} {kind} mistakes of {system.key}: show them"}, number
         )
-        yield percent(rates[kind])
+        yield rate(rates[kind])
 
 
 def groups_table(content: Content) -> Element:
@@ -212,26 +214,26 @@ def groups_table(content: Content) -> Element:
     rows: list[TableRow] = [
         [
             chip(content, system),
-            percent(system.mistakes.rates["any boundary"]),
+            f"{sum(system.mistakes.counts[kind] for kind in PREDICTION_KINDS):,}",
             *(
-                percent(system.mistakes.category_and_span[name][share])
+                rate(system.mistakes.category_and_span[name][share])
                 for name in ("category", "span")
                 for share in ("share_of_wrong", "share_of_predicted")
             ),
-            f"{sum(system.mistakes.counts[kind] for kind in PREDICTION_KINDS):,}",
+            rate(system.mistakes.rates["any boundary"]),
         ]
         for system in content.systems
     ]
     head = (
         "system",
-        "any boundary",
-        "category, of wrong",
-        "category, of all",
-        "span, of wrong",
-        "span, of all",
         "wrong predictions",
+        "right characters, wrong type: of the wrong",
+        "… of all predictions",
+        "other characters: of the wrong",
+        "… of all predictions",
+        "touching a gold entity: of all mistakes",
     )
-    return table(head, rows, caption="Kinds put together, in percent")
+    return table(head, rows, caption="Wrong predictions put together")
 
 
 def buckets_table(content: Content, attribute: str) -> Element:

@@ -24,7 +24,7 @@ MOST_BYTES = 15_000_000
 MOST_RIGHT = 300
 """Passages without a mistake that are shown."""
 _CONTEXT = 90
-"""Characters of the document shown before and behind a passage."""
+"""Characters of the document shown before and after a passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +109,13 @@ def _fitting(
             records[position] = text
             room -= size
         elif room < most_bytes / 100:
-            # A huge passage must not keep out the small ones behind it, but the last gap may stay open.
+            # A huge passage must not keep out the small ones after it, but the last gap may stay open.
             break
     return records
 
 
 def _size(record: str) -> int:
-    """Bytes of a record in the page, with the comma behind it."""
+    """Bytes of a record in the page, with the comma after it."""
     return len(record.encode("utf-8", "backslashreplace")) + 1
 
 
@@ -224,7 +224,7 @@ def _before(text: str, start: int) -> str:
 
 
 def _behind(text: str, end: int) -> str:
-    """The beginning of what stands behind an offset, to the end of a word."""
+    """The beginning of what stands after an offset, to the end of a word."""
     if len(text) - end <= _CONTEXT:
         return text[end:]
     return text[end : end + _CONTEXT].rpartition(" ")[0] + " …"

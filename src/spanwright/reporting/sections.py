@@ -13,7 +13,7 @@ from spanwright.reporting.charts import (
     spread_chart,
 )
 from spanwright.reporting.content import Content, SystemContent
-from spanwright.reporting.drawing import percent, series
+from spanwright.reporting.drawing import percent, system_style
 from spanwright.reporting.marks import KINDS
 from spanwright.reporting.markup import Element, Node, figure, make, name_of, note, section
 from spanwright.reporting.page_tables import (
@@ -66,7 +66,7 @@ def _card(content: Content, system: SystemContent) -> Element:
     position = content.systems.index(system)
     return make(
         "div",
-        {"class": f"card {series(position)}"},
+        {"class": f"card {system_style(position)}"},
         make("div", {"class": "card-name"}, chip(content, system)),
         make("div", {"class": "card-score"}, percent(f1.value), make("span", None, "F1")),
         make("div", {"class": "quiet"}, f"95 % interval {percent(f1.low)} – {percent(f1.high)}"),

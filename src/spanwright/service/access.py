@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hmac
 from collections.abc import Container
+from contextlib import suppress
 
 from spanwright.service.asgi import Application, Message, Receive, Scope, Send, refuse
 
@@ -20,7 +23,7 @@ _ENCODED = [(name.lower().encode(), value.encode()) for name, value in SECURITY_
 
 
 class Access:
-    """Lets requests with the right bearer token through, and any request for open paths."""
+    """Lets requests with the right token through, and any request for open paths."""
 
     def __init__(self, app: Application, *, token: str | None, open_paths: Container[str]) -> None:
         """Without a token, every request is let through."""
@@ -36,18 +39,33 @@ class Access:
             await self._app(scope, receive, with_security_headers(send))
         else:
             headers = {"WWW-Authenticate": "Bearer"}
-            reason = "a token is needed; send it as the header 'Authorization: Bearer TOKEN'"
+            reason = (
+                "a token is needed; send it as the header 'Authorization: Bearer TOKEN' or 'X-API-Key: TOKEN'"
+            )
             await refuse(receive, with_security_headers(send), 401, reason, headers)
 
     def _is_allowed(self, scope: Scope) -> bool:
         if self._expected is None or scope["path"] in self._open_paths:
             return True
-        sent = [value for name, value in scope["headers"] if name == b"authorization"]
+        sent = [(name, value) for name, value in scope["headers"] if name in (b"authorization", b"x-api-key")]
         if len(sent) != 1:  # of two, a proxy may have checked the other
             return False
-        scheme, _, given = sent[0].partition(b" ")
         # Takes as long for a token that is almost right as for one that is all wrong.
-        return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self._expected)
+        return hmac.compare_digest(_token(*sent[0]), self._expected)
+
+
+def _token(name: bytes, value: bytes) -> bytes:
+    """The token in a header; empty, which no token is, if it is none."""
+    if name == b"x-api-key":
+        return value.strip()
+    scheme, _, given = value.partition(b" ")
+    match scheme.lower():
+        case b"bearer":
+            return given.strip()
+        case b"basic":  # the password: Label Studio knows no other way
+            with suppress(binascii.Error):
+                return base64.b64decode(given.strip(), validate=True).partition(b":")[2]
+    return b""
 
 
 def with_security_headers(send: Send) -> Send:

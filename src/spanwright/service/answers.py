@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from spanwright.errors import InputError, SpanwrightError
 from spanwright.service import formats
+from spanwright.service.annotation import AnnotationFolder
 from spanwright.service.batching import OverloadError
 from spanwright.service.limits import ServiceLimits
 from spanwright.service.messages import FieldError, ModelsAnswer, StatusAnswer, TagRequest
@@ -25,14 +26,8 @@ _LONG_CHARACTERS = 20_000
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class TooManyWordsError(SpanwrightError):
-    """A request has more words than it may have."""
-
-    def __init__(self, found: int, most: int) -> None:
-        super().__init__(
-            f"the request has {found} words, and at most {most} are allowed; send its texts in several "
-            f"requests, or start the service with --request-words {found}"
-        )
+class TooLargeError(SpanwrightError):
+    """A request is larger than this service answers, however often it is sent."""
 
 
 @dataclass(slots=True)
@@ -52,8 +47,12 @@ class Service:
     """A batch that runs for longer is stuck."""
     drain_seconds: float = 2.0
     """How long requests are still taken after the service has said that it is about to end."""
+    tool_types: Mapping[str, str] = field(default_factory=dict)
+    """What types of the default model are called in annotation tools, where that is not their own name."""
     figures: WorkerFigures | None = None
     """Of all workers, if this is one of several."""
+    annotation: AnnotationFolder | None = None
+    """Texts that are annotated on the page."""
     draining: bool = False
 
     def model(self, name: str | None) -> ServedModel:
@@ -112,8 +111,7 @@ class Answers:
             async with asyncio.timeout(self._service.timeout):
                 found = await model.batcher.tag(documents, request.types)
         except TimeoutError:
-            reason = f"the request was not answered within {self._service.timeout:g} s"
-            raise OverloadError(reason, model.batcher.retry_seconds) from None
+            raise _late(self._service.timeout, model) from None
         is_short = sum(len(document.text) for document in found) < _LONG_CHARACTERS
         if is_short and not request.link:
             answer = _rendered(found, model, request)
@@ -138,7 +136,23 @@ async def _check_words(documents: Sequence[Document], most: int) -> None:
         return
     found = await asyncio.to_thread(lambda: sum(1 for each in documents for _ in iter_words(each)))
     if found > most:
-        raise TooManyWordsError(found, most)
+        raise TooLargeError(
+            f"the request has {found} words, and at most {most} are allowed; send its texts in several "
+            f"requests, or start the service with --request-words {found}"
+        )
+
+
+def _late(limit: float, model: ServedModel) -> SpanwrightError:
+    """Why a request was not answered in time: by itself, or for others, which are still inside."""
+    others = model.batcher.length
+    if not others:
+        return TooLargeError(
+            f"to tag it takes longer than the limit of {limit:g} s; send its texts in parts, or start the "
+            f"service with a longer --timeout, such as --timeout {4 * limit:g}"
+        )
+    waiting = "1 other" if others == 1 else f"{others} others"
+    reason = f"the request was not answered within the limit of {limit:g} s, beside {waiting}"
+    return OverloadError(reason, model.batcher.retry_seconds)
 
 
 def _rendered(found: Sequence[Document], model: ServedModel, request: TagRequest) -> formats.Answer:

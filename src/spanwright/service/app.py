@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from spanwright import __version__
 from spanwright.errors import InputError
 from spanwright.service.access import Access
-from spanwright.service.answers import Answers, Service, TooManyWordsError, response
+from spanwright.service.annotation_answers import add_annotation
+from spanwright.service.answers import Answers, Service, TooLargeError, response
 from spanwright.service.batching import OverloadError
 from spanwright.service.docs_page import docs_page
-from spanwright.service.formats import EXAMPLES, JSON, LINES, UNWRITABLE
+from spanwright.service.formats import EXAMPLES, LINES, UNWRITABLE
 from spanwright.service.hosts import Hosts
 from spanwright.service.limits import Guard
 from spanwright.service.messages import (
@@ -25,6 +25,8 @@ from spanwright.service.messages import (
 )
 from spanwright.service.metrics import Counted
 from spanwright.service.page_files import HTML, page_files
+from spanwright.service.problems import problems_of, refusal, unreadable, unusable_fields
+from spanwright.service.tools.routes import LARGE_BODIES, add_tools
 
 if TYPE_CHECKING:
     from fastapi import FastAPI, Request, Response
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
 OPEN_PATHS = frozenset(("/health", "/ready"))
 """These, and the files of the page, need no token."""
 
-_SHOWN_PROBLEMS = 20
-_SHOWN_CHARACTERS = 100
 _DESCRIPTION = (
     "Finds the entities of texts. Offsets count Unicode characters (code points) and are half open; "
     "JavaScript counts UTF-16 units instead."
@@ -47,7 +47,7 @@ _FOREIGN: _Documented = {
     421: {"model": ErrorAnswer, "description": "The Host is none of this service"},
 }
 _UNAUTHORISED: _Documented = _FOREIGN | {
-    401: {"model": ErrorAnswer, "description": "The bearer token is missing, wrong or given twice"}
+    401: {"model": ErrorAnswer, "description": "The token is missing, wrong or given twice"}
 }
 _RETRY = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait"}}
 _TAG_ANSWERS: _Documented = {
@@ -64,13 +64,19 @@ _TAG_ANSWERS: _Documented = {
         "description": "The body is no JSON in UTF-8, or has Transfer-Encoding and Content-Length",
     },
     408: {"model": ErrorAnswer, "description": "The body did not arrive in time"},
-    413: {"model": ErrorAnswer, "description": "The body has too many bytes, or its texts too many words"},
+    413: {
+        "model": ErrorAnswer,
+        "description": "The body has too many bytes, its texts too many words, or it takes too long",
+    },
     422: {
         "model": FieldsAnswer,
         "description": "Fields that cannot be used, with their paths, or no JSON by its type",
     },
     503: {"model": ErrorAnswer, "description": "Overloaded, or about to end", "headers": _RETRY},
 }
+
+_REFUSALS = (400, 408, 413, 422, 503)
+"""What a path that takes a body may answer beside what it is asked for."""
 
 
 def make_app(service: Service) -> FastAPI:
@@ -88,7 +94,10 @@ def make_app(service: Service) -> FastAPI:
         redirect_slashes=False,
     )
     _add_answers(app, Answers(service))
-    pages = page_files() | {"/docs": (docs_page(app.openapi()), HTML)}
+    if service.annotation is not None:
+        add_annotation(app, service.annotation, service.models[0].tagger.model.labels.types)
+    add_tools(app, service, _UNAUTHORISED | {status: _TAG_ANSWERS[status] for status in _REFUSALS})
+    pages = page_files(annotate=service.annotation is not None) | {"/docs": (docs_page(app.openapi()), HTML)}
     for path, (content, media_type) in pages.items():
         app.add_api_route(
             path, _file(content, media_type), methods=_READING, response_model=None, include_in_schema=False
@@ -96,7 +105,7 @@ def make_app(service: Service) -> FastAPI:
     _add_errors(app)
     paths = frozenset(str(getattr(route, "path", "")) for route in app.routes)
     # The last one added is the first to see a request.
-    app.add_middleware(Guard, limits=service.limits, check_room=service.check_room)
+    app.add_middleware(Guard, limits=service.limits, check_room=service.check_room, tool_paths=LARGE_BODIES)
     app.add_middleware(Access, token=service.token, open_paths=OPEN_PATHS | pages.keys())
     app.add_middleware(Hosts, allowed=service.hosts)
     app.add_middleware(Counted, metrics=service.metrics, paths=paths)
@@ -141,52 +150,27 @@ def _add_errors(app: FastAPI) -> None:
     from fastapi.exceptions import RequestValidationError
 
     async def overloaded(request: Request, error: OverloadError) -> Response:
-        headers = {"Retry-After": str(error.seconds)}
-        return response(_detail(str(error)), JSON, status=503, headers=headers)
+        return refusal(503, str(error), {"Retry-After": str(error.seconds)})
 
-    async def too_many_words(request: Request, error: TooManyWordsError) -> Response:
-        return response(_detail(str(error)), JSON, status=413)
+    async def too_large(request: Request, error: TooLargeError) -> Response:
+        return refusal(413, str(error))
 
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         for each in error.errors():
             if each["type"] == "json_invalid":
-                place = f"{each['ctx']['error']} at character {each['loc'][-1]}"
-                return response(_detail(f"the body cannot be read as JSON: {place}"), JSON, status=400)
-        # What was found is not repeated: it may be long, and need not be possible to encode.
-        return _problems([(each["loc"], each["msg"], each["type"]) for each in error.errors()])
+                return refusal(400, unreadable(each, request.url.path))
+        content_type = request.headers.get("Content-Type", "")
+        return unusable_fields(problems_of(error.errors(), request.url.path, content_type))
 
     async def unusable(request: Request, error: InputError) -> Response:
         field, reason = (error.field, error.reason) if isinstance(error, FieldError) else ((), str(error))
-        return _problems([(("body", *field), reason, "value_error")])
+        return unusable_fields([(("body", *field), reason, "value_error")])
 
     handlers: dict[type[Exception], Any] = {
         OverloadError: overloaded,
-        TooManyWordsError: too_many_words,
+        TooLargeError: too_large,
         RequestValidationError: invalid,
         InputError: unusable,
     }
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
-
-
-def _problems(problems: Sequence[tuple[Sequence[str | int], str, str]]) -> Response:
-    """An answer about fields, each with its path, the reason and the kind of error."""
-    shown = [
-        {"loc": list(map(_shortened, loc)), "msg": msg, "type": kind}
-        for loc, msg, kind in problems[:_SHOWN_PROBLEMS]
-    ]
-    return response(_detail(shown), JSON, status=422)
-
-
-def _shortened(place: str | int) -> str | int:
-    """A part of a path; clients can make up names of any length."""
-    return (
-        f"{place[:_SHOWN_CHARACTERS]}…"
-        if isinstance(place, str) and len(place) > _SHOWN_CHARACTERS
-        else place
-    )
-
-
-def _detail(detail: Any) -> bytes:
-    """A body in ASCII, as names of fields may hold what UTF-8 cannot."""
-    return json.dumps({"detail": detail}).encode()

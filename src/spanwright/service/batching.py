@@ -13,23 +13,20 @@ import math
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from spanwright.errors import SpanwrightError
 from spanwright.predicting.tagger import Tagger
+from spanwright.service.inside import AskedTypes, InsideRequest, fail, succeed
 from spanwright.service.memory import FreeMemory
 from spanwright.text import Document, iter_words, words
-
-AskedTypes = tuple[tuple[str, str], ...]
-"""Types of a request, by name and description."""
 
 _KEPT_TAGGERS = 8
 """Taggers with types of requests that are remembered: for each, only the vectors of its types are its own."""
 _PATIENCE, _LONGEST_PATIENCE = 0.1, 0.05
-"""How long a batch waits for those who were inside at the last one: a share of its time, and in seconds."""
+"""How long a batch waits for the next of those who were inside at the last one, as a share of that one's
+time, and for all of them, in seconds."""
 _LONG_TOGETHER = 4
 """Long texts that are begun and not done: each keeps what was found so far, and takes its turns."""
 _CHARACTERS_PER_WORD = 10
@@ -57,27 +54,11 @@ class BatchFigures:
     entities: int
 
 
-@dataclass(eq=False, slots=True)
-class _Job:
-    """A request: the documents that wait for a batch, and those that are done, in order."""
-
-    waiting: deque[Document]
-    types: AskedTypes
-    steps: Generator[None, None, list[Document]] | None = None
-    """Of the first document that waits, if it is long and begun."""
-    done: list[Document] = field(default_factory=list)
-    answer: Future[list[Document]] = field(default_factory=Future)
-
-    @property
-    def is_open(self) -> bool:
-        return bool(self.waiting) and not self.answer.done()
-
-
-_Batch = list[tuple[_Job, Document]]
+_Batch = list[tuple[InsideRequest, Document]]
 
 
 class Batcher:
-    """Tags documents for concurrent requests with one tagger, in a thread of its own."""
+    """Tags documents for the concurrent requests of an event loop with one tagger, in a thread of its own."""
 
     def __init__(
         self,
@@ -93,13 +74,17 @@ class Batcher:
         self._batch_words = batch_words
         self._on_batch = on_batch
         self._described: OrderedDict[AskedTypes, Tagger] = OrderedDict()
-        self._jobs: list[_Job] = []
+        self._jobs: list[InsideRequest] = []
         self._changed = threading.Condition()
-        self._begun: list[_Job] = []
+        self._begun: list[InsideRequest] = []
         """Those whose long text is being tagged."""
         self._stopping = False
         self._since: float | None = None
         self._expected = 0
+        self._awaited = 1
+        """So many requests wake the thread up, while it waits."""
+        self._moves = 0
+        """How often a request came or went."""
         self._patience = 0.0
         self._seconds_per_request = 0.1
         # A daemon: a batch that cannot be interrupted shall not keep the process alive.
@@ -107,17 +92,23 @@ class Batcher:
 
     async def tag(self, documents: Sequence[Document], types: Mapping[str, str]) -> list[Document]:
         """The documents with all entities of any confidence; cancelling this frees its place."""
-        job = _Job(deque(documents), tuple(types.items()))
+        answer: asyncio.Future[list[Document]] = asyncio.get_running_loop().create_future()
+        job = InsideRequest(deque(documents), tuple(types.items()), answer)
         with self._changed:
             self.check_room()
             self._jobs.append(job)
-            self._changed.notify()
+            self._moves += 1
+            # Each time that the thread wakes up, the event loop stands still for a moment.
+            if self._has_enough():
+                self._changed.notify()
         try:
-            return await asyncio.wrap_future(job.answer)
+            return await answer
         finally:
             with self._changed:
                 self._jobs.remove(job)
-                self._changed.notify()
+                self._moves += 1
+                if job.waiting:  # its client has left
+                    self._changed.notify()
 
     def check_room(self) -> None:
         """Raise `OverloadError` if no further request is taken."""
@@ -153,7 +144,8 @@ class Batcher:
         """Refuse what is still inside."""
         with self._changed:
             for job in self._jobs:
-                _fail(job, OverloadError("the service is shutting down", self.retry_seconds))
+                fail(job, OverloadError("the service is shutting down", self.retry_seconds))
+            self._changed.notify()
 
     def _work(self) -> None:
         memory = FreeMemory()
@@ -170,7 +162,7 @@ class Batcher:
             self._seconds_per_request += (1 - _INERTIA) * seconds / len(served)
             memory.give_back()
 
-    def _serve(self, jobs: Sequence[_Job]) -> list[_Job]:
+    def _serve(self, jobs: Sequence[InsideRequest]) -> list[InsideRequest]:
         """Tag a batch, or make a step of the long text of the first job; those that were served."""
         if self._has_long(jobs[0]):
             self._step(jobs[0])
@@ -183,16 +175,14 @@ class Batcher:
             self._expected = 0
         return _jobs_of(batch)
 
-    def _next_jobs(self) -> list[_Job] | None:
+    def _next_jobs(self) -> list[InsideRequest] | None:
         """The jobs with documents that wait, once there are any; None when there will be none."""
         with self._changed:
-            while not self._open_jobs() and not self._stopping:
+            self._awaited = 1
+            while not self._has_enough():
                 self._drop_steps()
                 self._changed.wait()
-            # Clients that were answered together mostly ask again together: the first shall not go alone.
-            self._changed.wait_for(
-                lambda: len(self._open_jobs()) >= self._expected or self._stopping, self._patience
-            )
+            self._wait_for_others()
             self._drop_steps()
             jobs = self._open_jobs()
             if self._stopping and not jobs:
@@ -200,7 +190,22 @@ class Batcher:
             begun = sum(job.steps is not None for job in jobs)
             return [job for job in jobs if begun < _LONG_TOGETHER or job.steps or not self._has_long(job)]
 
-    def _open_jobs(self) -> list[_Job]:
+    def _wait_for_others(self) -> None:
+        """Clients that were answered together mostly ask again together: the first shall not go alone.
+
+        As long as some are still being answered or come back, the others are awaited.
+        """
+        self._awaited = self._expected
+        until = time.monotonic() + _LONGEST_PATIENCE
+        seen = -1
+        while seen != self._moves and (left := until - time.monotonic()) > 0 and not self._has_enough():
+            seen = self._moves
+            self._changed.wait(min(self._patience, left))
+
+    def _has_enough(self) -> bool:
+        return self._stopping or len(self._open_jobs()) >= self._awaited
+
+    def _open_jobs(self) -> list[InsideRequest]:
         return [job for job in self._jobs if job.is_open]
 
     def _drop_steps(self) -> None:
@@ -209,14 +214,14 @@ class Batcher:
             self._begun.remove(job)
             job.steps = None
 
-    def _has_long(self, job: _Job) -> bool:
+    def _has_long(self, job: InsideRequest) -> bool:
         """Whether the next document of a job is longer than a batch."""
         if len(job.waiting[0].text) > _CHARACTERS_PER_WORD * self._batch_words:
             return True
         document = job.waiting[0] = _with_words(job.waiting[0])
         return len(words(document)) > self._batch_words
 
-    def _step(self, job: _Job) -> None:
+    def _step(self, job: InsideRequest) -> None:
         """Make a step of a long text."""
         try:
             if job.steps is None:
@@ -228,17 +233,17 @@ class Batcher:
             job.steps = None
             self._finish_long(job, end.value)
         except Exception as error:
-            _fail(job, error)
+            fail(job, error)
 
-    def _finish_long(self, job: _Job, found: Sequence[Document]) -> None:
+    def _finish_long(self, job: InsideRequest, found: Sequence[Document]) -> None:
         document = job.waiting.popleft()
         counted = sum(1 for _ in iter_words(document))
         job.done.extend(replace(each, words=None) for each in found)
         self._on_batch(BatchFigures(1, 1, counted, len(found[0].entities)))
         if not job.waiting:
-            _succeed(job)
+            succeed([job])
 
-    def _fill(self, jobs: Sequence[_Job]) -> _Batch:
+    def _fill(self, jobs: Sequence[InsideRequest]) -> _Batch:
         """Documents of one set of types, in order, up to the first that has no room."""
         batch: _Batch = []
         room = self._batch_words
@@ -265,15 +270,13 @@ class Batcher:
         self._on_batch(BatchFigures(len(jobs), len(found), counted, entities))
         # Before any of them is answered, and asks again.
         self._expected = len({*jobs, *self._open_jobs()})
-        for job in jobs:
-            if not job.waiting:
-                _succeed(job)
+        succeed([job for job in jobs if not job.waiting])
 
     def _blame(self, batch: _Batch, error: Exception) -> None:
         """Fail the one request of a batch; of several, tag each by itself to spare the innocent."""
         jobs = _jobs_of(batch)
         if len(jobs) == 1:
-            _fail(jobs[0], error)
+            fail(jobs[0], error)
             return
         for job in jobs:
             self._tag([item for item in batch if item[0] is job])
@@ -288,7 +291,7 @@ class Batcher:
             self._described.popitem(last=False)
         return self._described[types]
 
-    def _to_the_back(self, served: Sequence[_Job]) -> None:
+    def _to_the_back(self, served: Sequence[InsideRequest]) -> None:
         with self._changed:
             for job in served:
                 if job in self._jobs:
@@ -296,20 +299,10 @@ class Batcher:
                     self._jobs.append(job)
 
 
-def _jobs_of(batch: _Batch) -> list[_Job]:
+def _jobs_of(batch: _Batch) -> list[InsideRequest]:
     return list(dict.fromkeys(job for job, _ in batch))
 
 
 def _with_words(document: Document) -> Document:
     """A document with its words, so that they are found only once."""
     return document if document.words is not None else replace(document, words=words(document))
-
-
-def _succeed(job: _Job) -> None:
-    with suppress(InvalidStateError):  # its client has left
-        job.answer.set_result(job.done)
-
-
-def _fail(job: _Job, error: Exception) -> None:
-    with suppress(InvalidStateError):
-        job.answer.set_exception(error)

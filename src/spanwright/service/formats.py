@@ -15,6 +15,11 @@ from spanwright.service.messages import OutputFormat
 from spanwright.text import Document
 
 TEXT, JSON, LINES = "text/plain; charset=utf-8", "application/json", "application/x-ndjson"
+_MEDIA_TYPES = {
+    "jsonl": LINES,
+    "csv": "text/csv; charset=utf-8",
+    "tsv": "text/tab-separated-values; charset=utf-8",
+}
 UNWRITABLE, EXAMPLES = "Spanwright-Losses", "Spanwright-Loss-Examples"
 
 _ENTITIES_AT_ONCE = 1000
@@ -50,11 +55,10 @@ def answer_with(documents: Sequence[Document], format: OutputFormat, model: str)
         return Answer(b"".join(_json_parts(documents, model)), JSON, [])
     if format == "brat":
         return _brat(documents)
-    media_type = LINES if format == "jsonl" else TEXT
     unwritable: list[Unwritable] = []
     stream = io.StringIO(newline="")
     write_stream(documents, stream, named(format), lossy=True, unwritable=unwritable)
-    return Answer(stream.getvalue().encode("utf-8"), media_type, unwritable)
+    return Answer(stream.getvalue().encode("utf-8"), _MEDIA_TYPES.get(format, TEXT), unwritable)
 
 
 def _json_parts(documents: Sequence[Document], model: str) -> Iterator[bytes]:

@@ -25,6 +25,8 @@ class ServiceLimits:
 
     body_bytes: int = 2**20
     """Bytes of the body of a request."""
+    tool_body_bytes: int = 2**24
+    """The same for annotation tools, which send many tasks at once, or whole documents."""
     held_bytes: int = 2**25
     """Bytes of all bodies that are being read or answered."""
     request_words: int = 200_000
@@ -51,11 +53,20 @@ class _DepartureError(Exception):
 class Guard:
     """Reads the body of a request within the limits, and hands it on whole."""
 
-    def __init__(self, app: Application, *, limits: ServiceLimits, check_room: Callable[[], None]) -> None:
-        """`check_room` raises `OverloadError` when no request with a body could be taken."""
+    def __init__(
+        self,
+        app: Application,
+        *,
+        limits: ServiceLimits,
+        check_room: Callable[[], None],
+        tool_paths: tuple[str, ...] = (),
+    ) -> None:
+        """`check_room` raises `OverloadError` when no request with a body could be taken; `tool_paths` are
+        what the paths of annotation tools begin with."""
         self._app = app
         self._limits = limits
         self._check_room = check_room
+        self._tool_paths = tool_paths
         self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -84,7 +95,7 @@ class Guard:
             self._refuse_early(scope)
         try:
             async with asyncio.timeout(self._limits.body_seconds):
-                while await self._read_chunk(receive, body):
+                while await self._read_chunk(scope, receive, body):
                     pass
         except TimeoutError:
             reason = f"the body did not arrive within {self._limits.body_seconds:g} s"
@@ -93,25 +104,25 @@ class Guard:
     def _refuse_early(self, scope: Scope) -> None:
         """Refuse by the head of a request alone, if that is enough to know."""
         length = dict(scope["headers"]).get(b"content-length", b"0")
-        self._check_length(int(length) if length.isdigit() else 0)
+        self._check_length(int(length) if length.isdigit() else 0, scope)
         try:
             self._check_room()
         except OverloadError as overload:
             raise _RefusalError(503, str(overload), Retry_After=str(overload.seconds)) from None
 
-    def _check_length(self, length: int) -> None:
-        if length > self._limits.body_bytes:
-            raise _RefusalError(
-                413, f"the body has more than {self._limits.body_bytes} bytes, which is the limit"
-            )
+    def _check_length(self, length: int, scope: Scope) -> None:
+        is_of_tool = scope["path"].startswith(self._tool_paths)
+        most = self._limits.tool_body_bytes if is_of_tool else self._limits.body_bytes
+        if length > most:
+            raise _RefusalError(413, f"the body has more than {most} bytes, which is the limit")
 
-    async def _read_chunk(self, receive: Receive, body: bytearray) -> bool:
+    async def _read_chunk(self, scope: Scope, receive: Receive, body: bytearray) -> bool:
         """Read the next part of a body; whether more is to come."""
         message = await receive()
         if message["type"] == "http.disconnect":
             raise _DepartureError
         chunk = message.get("body", b"")
-        self._check_length(len(body) + len(chunk))
+        self._check_length(len(body) + len(chunk), scope)
         if self._held + len(chunk) > self._limits.held_bytes:
             raise _RefusalError(503, "too many bodies are being read; try again in 1 s", Retry_After="1")
         body += chunk

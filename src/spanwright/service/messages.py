@@ -12,7 +12,7 @@ from spanwright.errors import InputError
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 TypeName = Annotated[str, Field(min_length=1, max_length=100)]
 DescriptionText = Annotated[str, Field(min_length=1, max_length=2000)]
-OutputFormat = Literal["json", "jsonl", "pubtator", "brat", "conll"]
+OutputFormat = Literal["json", "jsonl", "csv", "tsv", "pubtator", "brat", "conll"]
 
 _EITHER: JsonDict = {"oneOf": [{"required": ["text"]}, {"required": ["texts"]}]}
 
@@ -132,6 +132,8 @@ class ModelAnswer(BaseModel):
     recipe: str
     description: str
     types: list[str]
+    colours: dict[str, int]
+    """The number of the colour of each type, of those in `page/palette.css`."""
     reads_descriptions: bool
     """Whether requests may bring types of their own."""
     corpora: list[str]

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from spanwright.devices import AUTO
 from spanwright.errors import InputError
 from spanwright.linking.linker import Linker
 from spanwright.model_files.digests import WEIGHTS
 from spanwright.model_files.folders import model_folder
+from spanwright.model_files.tagging_model import TaggingModel
+from spanwright.palette import colour_numbers
+from spanwright.predicting.onnx.loading import GraphModel
 from spanwright.predicting.tagger import Tagger, load
+from spanwright.predicting.tagging_options import dealt_device
 from spanwright.service.batching import Batcher
 from spanwright.service.messages import FieldError, ModelAnswer, TagRequest
 from spanwright.service.metrics import Metrics
@@ -38,20 +43,7 @@ class ServedModel:
 
     def about(self, *, default: bool) -> ModelAnswer:
         """What a client can ask of it."""
-        model = self.tagger.model
-        return ModelAnswer(
-            name=self.name,
-            recipe=model.settings.name,
-            description=model.settings.description,
-            types=list(dict.fromkeys(model.labels.types)),
-            reads_descriptions=self.reads_descriptions,
-            corpora=list(model.labels.corpora),
-            links=self.linker is not None,
-            calibrated=model.calibration is not None,
-            tuned_thresholds=model.tuned,
-            scores=model.facts.get("scores", {}),
-            default=default,
-        )
+        return about_model(self.name, self.tagger.model, links=self.linker is not None, default=default)
 
     def check(self, request: TagRequest) -> None:
         """Refuse a request that this model cannot answer, by the field that asks too much."""
@@ -97,6 +89,24 @@ class ServedModel:
         return list(self.linker.link(documents, candidates=True))
 
 
+def about_model(name: str, model: TaggingModel[Any], *, links: bool, default: bool) -> ModelAnswer:
+    """What a model tells of itself under a name."""
+    return ModelAnswer(
+        name=name,
+        recipe=model.settings.name,
+        description=model.settings.description,
+        types=list(dict.fromkeys(model.labels.types)),
+        colours=colour_numbers(model.labels.types),
+        reads_descriptions=model.settings.scorer.reads_descriptions,
+        corpora=list(model.labels.corpora),
+        links=links,
+        calibrated=model.calibration is not None,
+        tuned_thresholds=model.tuned,
+        scores=model.facts.get("scores", {}),
+        default=default,
+    )
+
+
 def named_paths(arguments: Sequence[str]) -> dict[str, Path]:
     """Models by name: from `NAME=PATH`, else the folder's name, or that of the run it is in."""
     pairs = [_named_path(argument) for argument in arguments]
@@ -113,8 +123,13 @@ def _named_path(argument: str) -> tuple[str, Path]:
     name, equals, path = argument.partition("=")
     if equals and name and path and not Path(argument).exists():
         return name, Path(path)
-    folder = Path(argument).resolve()
-    return (folder.parent.name if folder.name == _MODEL_FOLDER else folder.name) or argument, Path(argument)
+    return served_name(Path(argument)), Path(argument)
+
+
+def served_name(path: Path) -> str:
+    """The name of a folder, or that of the run it is in."""
+    folder = path.resolve()
+    return (folder.parent.name if folder.name == _MODEL_FOLDER else folder.name) or str(path)
 
 
 def load_models(
@@ -124,20 +139,29 @@ def load_models(
     requests: int,
     batch_words: int,
     runtime: str | None = None,
+    device: str = AUTO,
+    precision: str = "float32",
+    threads: int | None = None,
+    worker: int = 0,
     map_weights: bool = False,
     linker: Linker | None = None,
 ) -> list[ServedModel]:
     """Load models, each with a thread of its own; the first is the default.
 
-    A linker serves all of them. With `map_weights`, all processes that serve a model have one copy of its
-    weights in memory.
+    A linker serves all of them. Several workers, told apart by their numbers, take GPUs in turns. With
+    `map_weights`, all processes that serve a model on the processor have one copy of its weights in memory.
     """
-    options: dict[str, Any] = {} if runtime is None else {"runtime": runtime}
+    options: dict[str, Any] = {"precision": precision, "threads": threads}
+    options |= {} if runtime is None else {"runtime": runtime}
     # All of them before any thread is started: a wrong path shall leave nothing behind.
-    taggers = {name: load(path, **options) for name, path in paths.items()}
+    taggers = {
+        name: load(path, device=dealt_device(path, runtime, device, worker), **options)
+        for name, path in paths.items()
+    }
     if map_weights:
         for name, tagger in taggers.items():
-            use_mapped_weights(tagger, paths[name])
+            if not isinstance(tagger.model, GraphModel) and tagger.device.type == "cpu":
+                use_mapped_weights(tagger, paths[name])
     return [
         serve_with(name, tagger, metrics, requests=requests, batch_words=batch_words, linker=linker)
         for name, tagger in taggers.items()

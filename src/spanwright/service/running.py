@@ -115,39 +115,37 @@ async def serve(
         timeout_graceful_shutdown=_CONNECTIONS_SECONDS,
     )
     server = uvicorn.Server(config)
-    watchers = (
+    watchers = [
         idle.watch(),
         _watch_end(server, service, signals or Signals()),
-        _lengthen_queue(server, listening),
-    )
-    watching = [asyncio.create_task(watcher) for watcher in watchers]
+        _when_started(server, listening, signals, on_ready),
+    ]
     if service.figures is not None:
-        watching.append(asyncio.create_task(service.figures.keep()))
+        watchers.append(service.figures.keep())
     on_start(server)
-    if signals is not None:
-        watching.append(asyncio.create_task(_when_started(server, signals, on_ready)))
     try:
-        await server.serve(sockets=[listening])
+        # In a group: if one of them fails, the service fails, and does not go on without it.
+        async with asyncio.TaskGroup() as group:
+            watching = [group.create_task(watcher) for watcher in watchers]
+            await server.serve(sockets=[listening])
+            for task in watching:
+                task.cancel()
     finally:
-        for task in watching:
-            task.cancel()
         for model in service.models:
             model.batcher.stop()
             model.batcher.give_up()
 
 
-async def _lengthen_queue(server: Server, listening: socket.socket) -> None:
-    """Let more connections wait than are accepted at once: asyncio has one number for both."""
+async def _when_started(
+    server: Server, listening: socket.socket, signals: Signals | None, on_ready: Callable[[], None]
+) -> None:
+    """When the server has started: let more clients wait, take its signals over, and say that it is ready."""
     while not server.started:
         await asyncio.sleep(0.01)
+    # Let more connections wait than are accepted at once: asyncio has one number for both.
     listening.listen(_BACKLOG)
-
-
-async def _when_started(server: Server, signals: Signals, on_ready: Callable[[], None]) -> None:
-    """Take the signals over from the server, which would close its door at once, and say that it is ready."""
-    while not server.started:
-        await asyncio.sleep(0.01)
-    signals.listen()
+    if signals is not None:
+        signals.listen()  # of which the server would close its door at once
     on_ready()
 
 

@@ -6,14 +6,16 @@ import os
 import socket
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NoReturn
 
+from spanwright.devices import AUTO
 from spanwright.linking.linker import Linker
 from spanwright.service import running
+from spanwright.service.annotation import AnnotationFolder
 from spanwright.service.answers import Service
 from spanwright.service.limits import ServiceLimits
 from spanwright.service.metrics import Metrics
@@ -38,7 +40,11 @@ class ServeOptions:
     drain_seconds: float
     stuck_seconds: float
     runtime: str | None
+    device: str = AUTO
+    precision: str = "float32"
     linker: Linker | None = None
+    annotation: AnnotationFolder | None = None
+    tool_types: Mapping[str, str] = field(default_factory=dict)
 
 
 def start(
@@ -62,7 +68,7 @@ def _serve_as_worker(
     options: ServeOptions, listening: socket.socket, folder: Path, number: int, on_ready: Callable[[], None]
 ) -> NoReturn:
     metrics = Metrics()
-    _serve(options, listening, on_ready, metrics, WorkerFigures(metrics, folder, number))
+    _serve(options, listening, on_ready, metrics, WorkerFigures(metrics, folder, number), number - 1)
 
 
 def _serve(
@@ -71,11 +77,12 @@ def _serve(
     on_ready: Callable[[], None],
     metrics: Metrics,
     figures: WorkerFigures | None = None,
+    worker: int = 0,
 ) -> NoReturn:
     # Threads of OpenMP wait for work actively only while there are no more of them than cores. Each thread
     # that computes has its own, and keeps them: so this one must not compute, and the one that loads ends.
     with ThreadPoolExecutor(1) as loading:
-        models = loading.submit(_load, options, metrics).result()
+        models = loading.submit(_load, options, metrics, worker).result()
     service = Service(
         models,
         metrics,
@@ -86,22 +93,24 @@ def _serve(
         drain_seconds=options.drain_seconds,
         stuck_seconds=options.stuck_seconds,
         figures=figures,
+        annotation=options.annotation,
+        tool_types=options.tool_types,
     )
     running.run(service, listening, on_ready)
 
 
-def _load(options: ServeOptions, metrics: Metrics) -> list[ServedModel]:
+def _load(options: ServeOptions, metrics: Metrics, worker: int) -> list[ServedModel]:
     """The models, each with the thread that tags with it."""
-    import torch
-
-    if threads := _threads(options):
-        torch.set_num_threads(threads)
     return load_models(
         options.models,
         metrics,
         requests=options.queue,
         batch_words=options.batch_words,
         runtime=options.runtime,
+        device=options.device,
+        precision=options.precision,
+        threads=_threads(options),
+        worker=worker,
         map_weights=options.workers > 1,
         linker=options.linker,
     )

@@ -15,6 +15,7 @@ class LoraSettings(PartSettings):
     """Low-rank adapters, with the sizes of CVAE-NER."""
 
     rank: PositiveInt = 32
+    """The rank of what is learnt beside a linear map: the more, the more can be learnt."""
     alpha: PositiveFloat = 32
     """What is learnt counts `alpha / rank` times."""
     dropout: float = Field(default=0.05, ge=0, lt=1)

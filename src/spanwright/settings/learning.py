@@ -21,9 +21,13 @@ class LinearSchedule(Strict):
 
     kind: Literal["linear"]
     start: float
+    """The weight at first."""
     end: float
+    """The weight at last."""
     begin: float = Field(default=0.0, ge=0, le=1)
+    """The share of the run from which on it changes."""
     finish: float = Field(default=1.0, ge=0, le=1)
+    """The share of the run from which on it is `end`."""
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
@@ -46,8 +50,11 @@ class LogisticSchedule(Strict):
 
     kind: Literal["logistic"]
     end: float = 1.0
+    """The weight at last."""
     centre: float = Field(default=0.5, ge=0, le=1)
+    """The share of the run at which it is half of that."""
     steepness: float = Field(default=10.0, gt=0)
+    """How fast it rises there."""
 
     def at(self, progress: float) -> float:
         """The weight at a share of the run from 0 to 1."""
@@ -64,6 +71,7 @@ class Phase(Strict):
     share: float = Field(gt=0, le=1)
     """How much of the run it takes."""
     terms: tuple[str, ...] = Field(min_length=1)
+    """The loss terms that are trained in it."""
     rates: dict[str, NonNegativeFloat] = Field(default_factory=dict)
     """Factors of the learning rates of roles, such as `{ encoder = 0.1 }`; 0 keeps weights as they are.
     Auto-encoders that have the encoder to themselves at its full rate soon lead it away from telling words
@@ -132,7 +140,9 @@ class TrainingSettings(Strict):
     """How long and in which portions to train."""
 
     epochs: int = Field(default=10, ge=1)
+    """How often all training documents are gone through."""
     seed: int = Field(default=1, ge=0, lt=2**64)
+    """What everything drawn depends on; another seed gives another model."""
     batch_windows: int = Field(default=16, ge=1)
     """Windows of a batch."""
     batch_pieces: int = Field(default=512, ge=16)

@@ -10,10 +10,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from spanwright.errors import SettingsError
+from spanwright.errors import SettingsError, did_you_mean
 from spanwright.recipes import recipe_text
+from spanwright.settings.listing import all_settings
 from spanwright.settings.settings import Settings
-from spanwright.toml_files import legal_keys
+from spanwright.toml_files import expectation, legal_keys
+from spanwright.wrong_values import reason
 
 Changes = Sequence[str] | Mapping[str, Any]
 """Changes of settings: `key=value` as on the command line, or values by their dotted keys."""
@@ -138,12 +140,22 @@ def _explain(error: Any, values: Any) -> str:
     """One wrong setting in words."""
     key = ".".join(_given_keys(error["loc"], values))
     if not error["loc"]:
-        return str(error["msg"]).removeprefix("Value error, ")
+        return reason(error)
     if error["type"] == "extra_forbidden":
-        return f"unknown setting {key!r}; expected {', '.join(_legal_keys(error['loc']))}"
+        return f"unknown setting {key!r}{_nearest(key)}; expected {', '.join(_legal_keys(error['loc']))}"
     if error["type"] == "missing":
         return f"the setting {'.'.join(filter(None, (key, error['loc'][-1])))!r} is missing"
-    return f"setting {key!r} is {error['input']!r}: {error['msg']}"
+    return f"setting {key!r} is {error['input']!r}: {expectation(error)}"
+
+
+def _nearest(key: str) -> str:
+    """The setting that a misspelt one may be: beside it, or of its name in another group."""
+    known = list(dict.fromkeys(setting.key for setting in all_settings()))
+    if key in known:
+        return " here, as it belongs to a part of another kind"
+    of_its_name = [each for each in known if each.rpartition(".")[2] == key.rpartition(".")[2]]
+    as_deep = [each for each in known if each.count(".") == key.count(".")]
+    return did_you_mean(key, as_deep) or (f" (did you mean {of_its_name[0]!r}?)" if of_its_name else "")
 
 
 def _given_keys(location: tuple[Any, ...], values: Any) -> Iterator[str]:

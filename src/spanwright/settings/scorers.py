@@ -112,6 +112,12 @@ class BiEncoderSettings(ScorerSettings):
         return self.types in ("guidelines", "keywords")
 
 
+NO_NEW_TYPES = (
+    "this model cannot meet new types: only a bi-encoder that reads descriptions can (recipe binder, with "
+    "scorer.types 'guidelines' or 'keywords')"
+)
+
+
 class NoScorer(ScorerSettings):
     """No spans are scored: the tagger is the model."""
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
+from spanwright.errors import SettingsError
 from spanwright.settings.auxiliaries import AuxiliarySettings
 from spanwright.settings.combinations import check_combination
 from spanwright.settings.data import CandidateSettings, CorporaSettings, WindowSettings
@@ -35,7 +36,9 @@ class Settings(Strict):
     """Everything that decides a run, apart from its data."""
 
     name: str
+    """What the recipe is called in tables and model cards."""
     description: str = ""
+    """What it is, in a line."""
     encoder: EncoderSettings = EncoderSettings()
     start: Annotated[StartSettings | None, OFF] = None
     """The model that a training starts from; without it, from the encoder alone."""
@@ -61,6 +64,16 @@ class Settings(Strict):
     def has_spans(self) -> bool:
         """Whether the model scores spans."""
         return self.scorer.kind != "none"
+
+    @property
+    def resolved_width_limit(self) -> int:
+        """The width limit, once its `auto` has been decided."""
+        limit = self.candidates.width_limit
+        if limit == "auto":
+            raise SettingsError(
+                "candidates.width_limit is still 'auto'; give a number of words to build a model"
+            )
+        return limit
 
     @property
     def parts(self) -> tuple[PartSettings, ...]:

@@ -41,7 +41,7 @@ class FeedForwardSettings(TransformSettings):
     input_dropout: float = Field(default=0.4, ge=0, lt=1)
     """Dropout on vectors and width embeddings."""
     dropout: float = Field(default=0.2, ge=0, lt=1)
-    """Dropout behind the activation."""
+    """Dropout after the activation."""
 
 
 COMPRESSION = "compression"

@@ -133,6 +133,12 @@ class Document:
         entities = dict.fromkeys(changes[entity] for entity in self.entities if entity in changes)
         return replace(self, entities=tuple(entities), relations=relations)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text, with its entities as brackets."""
+        from spanwright.drawing import display
+
+        return display(self)
+
     def tagged(self, entities: tuple[Entity, ...]) -> Document:
         """The same text with these entities, and nothing else of what was marked in it."""
         return replace(self, entities=entities, relations=(), annotation_notes={})

@@ -16,23 +16,23 @@ from itertools import pairwise
 
 from spanwright.text.document import Document, Range
 
-_ABBREVIATION = re.compile(
+ABBREVIATION = re.compile(
     r"approx|dr|mr|mrs|ms|prof|st|figs?|tab|eqs?|refs?|nos?|vol|cf|vs|al|resp|ca|etc|spp?|subsp|var"
     r"|inc|ltd|co|corp|dept|univ|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
     r"|(?:[a-z]\.)+[a-z]",  # e.g., U.S.
     re.IGNORECASE,
 )
-_LONGEST_TOKEN = 24
+LONGEST_TOKEN = 24
 """So many characters before a full stop are looked at, and of a word that might have fitted in a line."""
-_NARROWEST = 40
+NARROWEST = 40
 """Lines that are all narrower than this are titles or items of a list unless the next is in lower case."""
-_WIDEST = 160
+WIDEST = 160
 """A text with wider lines is not wrapped."""
-_CLOSING = "\"')]」』”’"
+CLOSING = "\"')]」』”’"
 # A pattern that begins with a class of characters is sought faster than one that begins with a choice; so
 # lookbehinds tell which character it was. They and the possessive repeats also keep long runs of dots or
 # blanks from being tried at every position.
-_BORDER = re.compile(
+BORDER = re.compile(
     r"[.!?。！？\n](?:"
     r"(?<=(?<![.!?])[.!?])[.!?]*+[\"')\]]*+(?P<gap>\s++)(?=[\"'(\[]*+[A-Z0-9\u0391-\u03a9\u0410-\u042f])"
     r"|(?<=[。！？])[。！？]*+[」』”’]*+\s*+"
@@ -51,7 +51,7 @@ def split_sentences(text: str) -> tuple[Range, ...]:
     ranges: list[Range] = []
     start = len(text) - len(text.lstrip())
     wrapped = frozenset(_wrapped_breaks(text))
-    for match in _BORDER.finditer(text):
+    for match in BORDER.finditer(text):
         gap = match["gap"]
         if gap is None and match.start() in wrapped:
             continue
@@ -69,12 +69,12 @@ def _wrapped_breaks(text: str) -> Iterator[int]:
     """The positions of the line breaks that end no sentence."""
     for lines in _paragraphs(text):
         width = max(end - start for start, end in lines)
-        if width > _WIDEST:
+        if width > WIDEST:
             continue
         pairs = list(pairwise(lines))
         full = [_is_full(text, line, behind, width) for line, behind in pairs]
         # One line alone may be the widest by chance.
-        is_wrapped = width >= _NARROWEST and sum(full) > 1
+        is_wrapped = width >= NARROWEST and sum(full) > 1
         for (line, behind), filled in zip(pairs, full, strict=True):
             goes_on = text[line[1] : behind[1]].lstrip()[0].islower() or (is_wrapped and filled)
             if goes_on and not _is_ended(text, line):
@@ -100,12 +100,12 @@ def _paragraphs(text: str) -> Iterator[list[Range]]:
 def _is_full(text: str, line: Range, behind: Range, width: int) -> bool:
     """Whether the first word of the next line does not fit in a line."""
     word = text[behind[0] : behind[1]].split(maxsplit=1)[0]
-    return line[1] - line[0] + 1 + min(len(word), _LONGEST_TOKEN) > width
+    return line[1] - line[0] + 1 + min(len(word), LONGEST_TOKEN) > width
 
 
 def _is_ended(text: str, line: Range) -> bool:
     """Whether a line ends with end punctuation that is no part of an abbreviation."""
-    bare = text[line[0] : line[1]].rstrip(_CLOSING)
+    bare = text[line[0] : line[1]].rstrip(CLOSING)
     before = bare.rstrip(".!?。！？")
     return before != bare and not _is_abbreviation(text, line[0], line[0] + len(before))
 
@@ -113,8 +113,8 @@ def _is_ended(text: str, line: Range) -> bool:
 def _is_abbreviation(text: str, start: int, stop: int) -> bool:
     """Whether the token before the full stop at `stop` is an abbreviation or an initial ('E. coli')."""
     # With the full stop, the last token is there even if a blank stands before it.
-    token = text[max(start, stop - _LONGEST_TOKEN) : stop + 1].split()[-1][:-1].lstrip("([\"'")
-    return (len(token) == 1 and token.isupper()) or bool(_ABBREVIATION.fullmatch(token))
+    token = text[max(start, stop - LONGEST_TOKEN) : stop + 1].split()[-1][:-1].lstrip("([\"'")
+    return (len(token) == 1 and token.isupper()) or bool(ABBREVIATION.fullmatch(token))
 
 
 def _append_trimmed(ranges: list[Range], text: str, start: int, end: int) -> None:

@@ -1,6 +1,6 @@
 """Tag schemes: IOB1, IOB2, BIOES, BILOU and BMES, to and from runs of words.
 
-A run is `(first, end, type)`: word positions, half open. A tag is a letter and, behind a hyphen, a type
+A run is `(first, end, type)`: word positions, half open. A tag is a letter and, after a hyphen, a type
 (`B-Disease`), or one of `O`. Reading is forgiving in the way of the official scorers: a tag that continues
 a type that is not open begins a new run.
 """
@@ -48,7 +48,7 @@ def detect_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
     """The scheme that a corpus of tag sequences is written in.
 
     The letters decide, except between IOB1 and IOB2, which share theirs: IOB1 begins a mention with `I-`
-    and uses `B-` only right behind a mention of the same type. A corpus is called IOB1 when runs begin
+    and uses `B-` only right after a mention of the same type. A corpus is called IOB1 when runs begin
     with `I-` at least as often as with a `B-` that IOB1 would not write.
     """
     letters: set[str] = set()

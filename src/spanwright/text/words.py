@@ -25,6 +25,7 @@ _ONE_CHARACTER_SCRIPTS = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
     "\U00020000-\U0003ffff"  # Han, supplementary planes
 )
+LETTER = rf"[^\W_{_ONE_CHARACTER_SCRIPTS}]"
 _RESIDUE = "(?:A(?:la|rg|sn|sp)|Cys|Gl[nuy]|His|Ile|L(?:eu|ys)|Met|P(?:he|ro)|Ser|T(?:hr|rp|yr)|Val)"
 _RESIDUE_LETTER = "[ACDEFGHIKLMNPQRSTVWY]"
 
@@ -49,10 +50,14 @@ def split(text: str) -> tuple[Range, ...]:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    mark = f"[{_combining_marks()}]"
-    letter = rf"[^\W_{_ONE_CHARACTER_SCRIPTS}]"
+    return re.compile(pattern())
+
+
+def pattern() -> str:
+    """What finds the words of a text."""
+    mark, letter = f"[{_combining_marks()}]", LETTER
     mutation = rf"{_RESIDUE_LETTER}\d\d+{_RESIDUE_LETTER}(?!{letter})|(?<=\d)(?:[Dd]elta|Δ)\d"
-    return re.compile(
+    return (
         r"(?!\s)(?:"  # so that no kind of word is tried at a blank
         r"[A-Za-z][a-z]*+(?=[\n -/:-@])"  # most words and what follows them, for speed
         rf"|\d+(?:[.,]\d+)+{mark}*"  # 2.5 and 1,000

@@ -124,17 +124,17 @@ def _learnt(network: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, T
     held = {id(parameter) for group in optimiser.param_groups for parameter in group["params"]}
     names = {name for name, parameter in network.named_parameters() if id(parameter) in held}
     names |= {name for name, _ in network.named_buffers()}
-    return {name: tensor for name, tensor in network.state_dict().items() if name in names}
+    return {name: tensor.cpu() for name, tensor in network.state_dict().items() if name in names}
 
 
 def _optimiser_tensors(network: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
     tensors = {
-        f"{key}/{name}": value
+        f"{key}/{name}": value.cpu()
         for name, parameter in network.named_parameters()
         for key, value in optimiser.state.get(parameter, {}).items()
     }
     kept = optimiser.param_groups[0]
-    norm = {_NORM: kept[_NORM]} if _NORM in kept else {}
+    norm = {_NORM: kept[_NORM].cpu()} if _NORM in kept else {}
     return {**tensors, **norm, _RANDOM_STATE: torch.get_rng_state()}
 
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from spanwright.errors import InputError
+from spanwright.devices import AUTO
+from spanwright.errors import InputError, counted
 from spanwright.formats.files import stream, write
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.io.whole_files import digest_of_files, whole_file
@@ -53,12 +54,13 @@ def distill(
     gold_share: float = GOLD_SHARE,
     lowest: float = LOWEST,
     resume: bool = False,
+    device: str = AUTO,
     watcher: DistillationWatcher | None = None,
 ) -> RunResult:
     """Let teachers, which are model directories, soften documents, and train a student on them in `out`.
 
-    `train`, `dev`, `test`, `encoder` and `set` are as in a training. `raw` are files of texts; entities
-    that they may have are not looked at. Softened files that are there already are used if they are
+    `train`, `dev`, `test`, `encoder`, `set` and `device` are as in a training. `raw` are files of texts;
+    entities that they may have are not looked at. Softened files that are there already are used if they are
     whole and were made from the same teachers, documents and options.
     """
     refuse_several("distill", "softens documents")
@@ -78,8 +80,14 @@ def distill(
     files += [_raw_file([Path(path) for path in raw], common, told)] if raw else []
     if resume:
         check_soft_files(folder / "soft", files)
-    made = make_soft_files(folder / "soft", files, lambda: Teachers.load(teachers, lowest=lowest), told)
-    return loop.train(settings, train=made, dev=dev, test=test, out=folder, resume=resume, watcher=told)
+
+    def load() -> Teachers:
+        return Teachers.load(teachers, lowest=lowest, device=device)
+
+    made = make_soft_files(folder / "soft", files, load, told)
+    return loop.train(
+        settings, train=made, dev=dev, test=test, out=folder, resume=resume, device=device, watcher=told
+    )
 
 
 def _student(settings: Settings, annotated: Documents, dev: Documents, test: Documents) -> Settings:
@@ -108,7 +116,9 @@ def _raw_file(paths: Sequence[Path], common: dict[str, object], told: Distillati
         log = ReadingLog()
         yield from teachers.soften(document for path in paths for document in stream(path, log))
         if log.problems:
-            told.warned(f"raw texts: {len(log.problems)} problems in reading, the first: {log.problems[0]}")
+            told.warned(
+                f"raw texts: {counted(len(log.problems), 'problem')} in reading, the first: {log.problems[0]}"
+            )
 
     inside = [file for path in paths for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
     if missing := [file for file in inside if not file.exists()]:

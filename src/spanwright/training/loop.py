@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,15 @@ from spanwright import artifact
 from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import Integers
 from spanwright.corpora.stored import DocumentView, StoredDocuments
+from spanwright.devices import AUTO
+from spanwright.errors import counted
 from spanwright.evaluation import Comparison, Scores, collect_confidences, compare_documents, strict_scores
 from spanwright.formats import files
 from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.formats.io.whole_files import write_whole
 from spanwright.parts.batch import to_tensors
+from spanwright.parts.encoder.pretrained import check_known
+from spanwright.parts.precision import check_precision, lowered
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import Settings, load_settings
 from spanwright.text import Document
@@ -35,14 +39,8 @@ from spanwright.training.optimiser import limit_gradients, make_optimiser, rate_
 from spanwright.training.processes import BatchPart, Processes, check_same, joined_processes, parts_of
 from spanwright.training.pruning import pruning_report
 from spanwright.training.run_folder import check_folder, open_folder
-from spanwright.training.runtime import (
-    check_bf16,
-    flushed_denormals,
-    kept_memory,
-    seed_draws,
-    transformers_in_bf16,
-)
-from spanwright.training.setup import Setup, provenance, set_up, warn_of_few_steps
+from spanwright.training.runtime import flushed_denormals, kept_memory, seed_draws
+from spanwright.training.setup import Setup, provenance, set_up, warn_of_few_steps, warn_of_no_answers
 from spanwright.training.thresholds import set_tuned_thresholds
 from spanwright.training.watcher import Silent, Watcher
 
@@ -73,28 +71,31 @@ def train(
     keep_types: bool = False,
     set: Mapping[str, Any] | None = None,
     resume: bool = False,
+    device: str = AUTO,
     watcher: Watcher | None = None,
 ) -> RunResult:
     """Train a recipe and keep the model with the best dev F1 in `out/model`.
 
     `train`, `dev` and `test` are files, or documents. `set` changes settings by their dotted keys, such as
-    `{"training.epochs": 3}`; `encoder` and `descriptions` are as on the command line, and `start_from` and
-    `keep_types` as `--from` and `--keep-types` there. With `resume`, a run that was interrupted goes on from
-    its last checkpoint and ends with the same weights as if it had not been. Processes that torchrun started
-    train together; only the first writes, and tells its watcher.
+    `{"training.epochs": 3}`; `encoder`, `descriptions` and `device` are as on the command line, `start_from`
+    and `keep_types` as `--from` and `--keep-types` there. With `resume`, a run that was interrupted goes on
+    from its last checkpoint and ends with the same weights as if it had not been. Processes that torchrun
+    started train together; only the first writes, and tells its watcher.
     """
     changes = {**({"start.keep_types": True} if keep_types else {}), **(set or {})}
     settings = load_settings(
         recipe, changes, encoder=encoder, descriptions=descriptions, start_from=start_from
     )
+    if settings.start is None:
+        check_known(settings.encoder.name)
     warnings: list[str] = []
     sources = {"train": train, "dev": dev, "test": test}
     documents = {name: documents_of(source, warnings) for name, source in sources.items()}
     folder = Path(out)
-    with joined_processes() as processes, flushed_denormals(), kept_memory(), ExitStack() as held:
+    with joined_processes(device) as processes, flushed_denormals(), kept_memory(), ExitStack() as held:
         processes.from_first(lambda: check_folder(folder, resume))
         processes.from_first(lambda: held.enter_context(locked_folder(folder)))
-        setup = set_up(settings, documents["train"], documents["dev"], documents["test"])
+        setup = set_up(settings, documents["train"], documents["dev"], documents["test"], processes.device)
         values = {**provenance(setup, documents), "processes": processes.count}
         check_same(processes, {key: values[key] for key in ("settings", "corpora")})
         processes.from_first(lambda: open_folder(folder, values, resume))
@@ -121,9 +122,7 @@ class _Run:
         self._rates = rates_of(self.roles, self.optimiser)
         self.still: frozenset[str] = frozenset()
         self.position = Position()
-        self._in_bf16 = self.settings.training.precision == "bf16"
-        if self._in_bf16:
-            check_bf16(processes.device)
+        check_precision(self.settings.training.precision, processes.device)
         check_terms(self.settings.objective, self.network.terms, self.settings.shares)
         check_roles(self.settings.objective, set(self.roles))
 
@@ -223,15 +222,16 @@ class _Run:
 
         Its share (1 + terms,) of the loss and of each term, before it is weighted, and its words.
         """
-        batch = to_tensors(self.setup.batch(part.positions, part.draw), self.network.device)
+        made = self.setup.batch(part.positions, part.draw)
+        batch = to_tensors(made, self.network.device)
         seed_draws(part.draw)
-        with transformers_in_bf16(self.network) if self._in_bf16 else nullcontext():
+        with lowered(self.network, self.settings.training.precision):
             losses = self.network.losses(batch, weights)
         # By its share of the windows, so that a group is as good as one large batch.
         loss = total(losses, weights) * part.share
         torch.autograd.backward(loss)
         terms = (losses[term].detach() * part.share for term in weights)
-        return torch.stack([loss.detach(), *terms]), int(batch.word_counts.sum())
+        return torch.stack([loss.detach(), *terms]), int(made.word_counts.sum())
 
     def _hold(self, still: frozenset[str]) -> None:
         """Keep the weights of some roles as they are, and let all others learn."""
@@ -293,13 +293,17 @@ class _Run:
     def result(self) -> RunResult:
         """The best model and how it scores, in every process."""
         scores = self.processes.from_first(self._final_scores)
-        return RunResult(self.folder, artifact.load(self.folder / "model"), scores)
+        if not scores["dev"].micro.predicted:
+            self.watcher.warned(warn_of_no_answers(self.setup.steps, self.settings.training.epochs))
+        return RunResult(self.folder, self._best(), scores)
+
+    def _best(self) -> TrainedModel:
+        return artifact.load(self.folder / "model", self.processes.device)
 
     def _final_scores(self) -> dict[str, Scores]:
         """Score the best model on every evaluation split, calibrate it on dev and write `scores.json`."""
         # A resumed run may have been calibrated already: it is fitted anew, on the network's confidences.
-        model = uncalibrated(artifact.load(self.folder / "model"))
-        model.network.to(self.processes.device)
+        model = uncalibrated(self._best())
         evaluation = self.setup.evaluation
         compared = {name: compare_model(model, split, self.setup.kept) for name, split in evaluation.items()}
         scores = {name: strict_scores(entry) for name, entry in compared.items()}
@@ -378,5 +382,7 @@ def documents_of(source: DocumentSource, warnings: list[str]) -> Sequence[Docume
         documents += corpus
         if problems := corpus.problems:
             place = "" if corpus is item else f"{item}: "
-            warnings.append(f"{place}{len(problems)} problems in reading, the first: {problems[0]}")
+            warnings.append(
+                f"{place}{counted(len(problems), 'problem')} in reading, the first: {problems[0]}"
+            )
     return documents

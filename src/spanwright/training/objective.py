@@ -83,7 +83,7 @@ def role_rates_at(settings: ObjectiveSettings, *, progress: float) -> dict[str, 
 
 
 def _phase_at(phases: tuple[Phase, ...], progress: float) -> Phase | None:
-    """The phase at a share of the run; None behind the last."""
+    """The phase at a share of the run; None after the last."""
     end = 0.0
     for phase in phases:
         end += phase.share

@@ -21,6 +21,7 @@ import torch.distributed as dist
 from torch import nn
 
 from spanwright.batches.pieces import Integers
+from spanwright.devices import AUTO, chosen_device
 from spanwright.errors import InputError, SpanwrightError
 from spanwright.training.runtime import shared_threads
 
@@ -169,15 +170,14 @@ def refuse_several(command: str, work: str = "trains one model after another") -
 
 
 @contextmanager
-def joined_processes() -> Iterator[Processes]:
+def joined_processes(asked: str = AUTO) -> Iterator[Processes]:
     """The processes that torchrun started, or this one alone; they part again at the end, also on an error.
 
-    An error here ends this process. Those that wait for it then fail, too: gloo notices that it is gone, and
-    torchrun ends what is left.
+    Each has the device that was asked for; where no GPU is named, those of a machine take one each. An error
+    here ends this process. Those that wait for it then fail, too: gloo notices that it is gone, and torchrun
+    ends what is left.
     """
-    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")) if _several() else 0)
-    if not torch.cuda.is_available():
-        device = _PROCESSOR
+    device = chosen_device(asked, number=int(os.environ.get("LOCAL_RANK", "0")) if _several() else 0)
     if not _several():
         yield Processes(device=device)
         return

@@ -1,4 +1,4 @@
-"""How processor, random numbers and precision are set while a run works."""
+"""How processor, memory and random numbers are set while a run works."""
 
 from __future__ import annotations
 
@@ -7,20 +7,9 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-
-from spanwright.errors import SettingsError
-from spanwright.parts.encoder.encoder import Encoder
-from spanwright.parts.spans.representations.span_transformer import SpanTransformer
-from spanwright.parts.spans.scorers.type_vectors import TextReader
-
-_TRANSFORMERS = (Encoder, SpanTransformer, TextReader)
-"""The parts that are made of Transformer blocks: nearly all that a training computes."""
 
 _MALLOC = ((-4, 0, 1 << 16), (-1, 2**31 - 1, 128 << 10), (-2, 64 << 20, 0))
 """M_MMAP_MAX, M_TRIM_THRESHOLD and M_TOP_PAD of malloc.h, while a run works and usually: nothing stands apart
@@ -84,56 +73,3 @@ def shared_threads(processes: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def check_bf16(device: torch.device) -> None:
-    """Refuse a device that cannot compute with the 16 bits of bfloat16; processors all can."""
-    if device.type == "cuda" and not torch.cuda.is_bf16_supported(including_emulation=False):
-        raise SettingsError(
-            f"training.precision is 'bf16', but {torch.cuda.get_device_name(device)} cannot compute in it; "
-            f"expected 'float32'"
-        )
-
-
-@contextmanager
-def transformers_in_bf16(network: nn.Module) -> Iterator[None]:
-    """Let the products of Transformer blocks have 16 bits, and all that stands behind them 32.
-
-    So the sums of exponentials in scorers, contrasts and tag paths, and everything else that a loss is made
-    of, are as exact as ever, in whichever part they are.
-    """
-    regions: list[torch.autocast] = []
-
-    def enter(module: nn.Module, _: object) -> None:
-        regions.append(torch.autocast(next(module.parameters()).device.type, dtype=torch.bfloat16))
-        regions[-1].__enter__()  # type: ignore[no-untyped-call]
-
-    def leave(module: nn.Module, _: object, output: Any) -> Any:
-        regions.pop().__exit__(None, None, None)
-        return _in_float32(output)
-
-    handles: list[torch.utils.hooks.RemovableHandle] = []
-    try:
-        for module in network.modules():
-            if isinstance(module, _TRANSFORMERS):
-                handles += [module.register_forward_pre_hook(enter), module.register_forward_hook(leave)]
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
-        # Those that an error left open.
-        while regions:
-            regions.pop().__exit__(None, None, None)
-
-
-def _in_float32(output: Any) -> Any:
-    """What a part hands on, with all of its tensors of 16 bits in 32."""
-    if isinstance(output, Tensor):
-        return output.float() if output.dtype == torch.bfloat16 else output
-    if isinstance(output, tuple):
-        return tuple(map(_in_float32, output))
-    if is_dataclass(output) and not isinstance(output, type):
-        return replace(
-            output, **{each.name: _in_float32(getattr(output, each.name)) for each in fields(output)}
-        )
-    return output

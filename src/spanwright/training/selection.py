@@ -9,7 +9,7 @@ from itertools import chain
 from spanwright.corpora.label_map import LabelMap
 from spanwright.corpora.overlap import Leaks, find_leaks
 from spanwright.corpora.stored import DocumentView, without
-from spanwright.errors import InputError
+from spanwright.errors import InputError, counted
 from spanwright.settings import Settings
 from spanwright.settings.data import CorporaSettings
 from spanwright.text import Document
@@ -144,5 +144,6 @@ def _refuse_untaught(kept: Documents) -> None:
         )
     if not any(document.entities for document in kept):
         raise InputError(
-            f"the training corpus has no entity in its {len(kept)} documents: nothing can be learnt from it"
+            f"the training corpus has no entity in its {counted(len(kept), 'document')}: nothing can "
+            f"be learnt from it"
         )

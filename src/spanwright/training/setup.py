@@ -23,7 +23,7 @@ from spanwright.batches.prepare import window_lengths
 from spanwright.batches.writer import Vocabulary
 from spanwright.errors import SettingsError
 from spanwright.origin import commit
-from spanwright.parts.build import build, resolved_width_limit
+from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import hidden_size, load_pretrained, trained_further
 from spanwright.settings import Settings
 from spanwright.settings.auxiliaries import SpanVaeSettings
@@ -126,14 +126,25 @@ class Setup:
         return replace(batch, rewrites=self.writing.rewrites(batch, (*draw, 1)))
 
 
-def set_up(settings: Settings, train: Documents, dev: Documents, test: Documents) -> Setup:
-    """Decide what settings leave open, load the encoder, prepare the data, build the model."""
+def set_up(
+    settings: Settings,
+    train: Documents,
+    dev: Documents,
+    test: Documents,
+    device: torch.device | None = None,
+) -> Setup:
+    """Decide what settings leave open, load the encoder, prepare the data, build the model.
+
+    On the device runs the model that a training starts from where it finds the types that are kept; the new
+    model is on the processor yet.
+    """
     data, start = select(settings, train, dev, test), load_start(settings)
     model, notes = new_model(settings, data, start)
     settings = model.settings
     taken = take(model, start, settings.start.model) if start and settings.start else None
     kept = _kept(settings, data, start)
     if start is not None and kept:
+        start.network.to(device or "cpu")
         data = with_kept_types(data, start, kept, soft=settings.training.targets == "soft")
 
     def prepared(documents: Documents, *, soft: bool = False) -> Split:
@@ -171,6 +182,7 @@ def new_model(
 
     It has the encoder and the tokenizer of the model that it starts from, and none of its other weights yet.
     """
+    check_tags(settings, data)
     train = data.train
     labels, notes = label_space(settings, data, _kept(settings, data, start))
     torch.manual_seed(settings.training.seed)
@@ -189,6 +201,16 @@ def new_model(
         settings, backbone, labels=labels, pieces=pieces, vocabulary=len(words), word_vectors=vectors
     )
     return TrainedModel(network, pieces, labels, settings, vocabulary=words), notes
+
+
+def check_tags(settings: Settings, data: TrainingData) -> None:
+    """Refuse to answer with tags where the entities of the training corpus overlap."""
+    targets = likely_entities(data.target_documents) if settings.soft_targets else data.target_documents
+    if settings.output == "tags" and automatic_decoding(targets) != "flat":
+        raise SettingsError(
+            "output is 'tags', but entities of the training corpus overlap, and a word has only one tag: "
+            "expected output='spans', where the tagger learns the outermost entities beside the spans"
+        )
 
 
 def _encoder(settings: Settings, start: TrainedModel | None) -> tuple[nn.Module, PieceEncoder]:
@@ -219,11 +241,6 @@ def resolve(
     if settings.start is not None:
         digested = {"digest": model_digest(settings.start.model)}
         changes["start"] = settings.start.model_copy(update=digested)
-    if settings.output == "tags" and automatic_decoding(targets) != "flat":
-        raise SettingsError(
-            "output is 'tags', but entities of the training corpus overlap, and a word has only one tag: "
-            "expected output='spans', where the tagger learns the outermost entities beside the spans"
-        )
     changes["objective"] = _resolved_objective(settings)
     rates = _usual_rates(settings, encoder_width) | settings.optimiser.learning_rates
     changes["optimiser"] = settings.optimiser.model_copy(update={"learning_rates": rates})
@@ -245,7 +262,7 @@ def _for_kept_types(settings: Settings, changes: dict[str, Any], old: Settings) 
     """What was `auto`, wide and free enough for the entities that the old model finds as well."""
     wider: dict[str, Any] = {}
     if settings.candidates.width_limit == "auto":
-        limit = max(changes["candidates"].width_limit, resolved_width_limit(old))
+        limit = max(changes["candidates"].width_limit, old.resolved_width_limit)
         wider["candidates"] = settings.candidates.model_copy(update={"width_limit": limit})
     if settings.decoding == "auto":
         strict_to_free = ("flat", "non-crossing", "nested")
@@ -326,3 +343,12 @@ def warn_of_few_steps(steps: int, epochs: int) -> list[str]:
     return [
         f"this run has only {steps} steps, in which a model learns little: try --set training.epochs={enough}"
     ]
+
+
+def warn_of_no_answers(steps: int, epochs: int) -> str:
+    """What to tell of a model that finds nothing in dev, with the likely reason."""
+    reason = warn_of_few_steps(steps, epochs) or [
+        "its learning rates may be too low or too high (optimiser.learning_rates), or dev may have other "
+        "types than train"
+    ]
+    return f"the model finds no entity in dev, so that it is of no use: {reason[0]}"

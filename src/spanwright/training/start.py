@@ -2,7 +2,7 @@
 
 The encoder and its tokenizer are those of the old model. Every other part takes the weights of the old one if
 it is the same part, of the same size, and reads what the old one read. Rows that stand for types are taken by
-the names of types, those of widths as far as both have them; all else starts anew.
+the names of types, those of widths as far as both have them; all else starts from scratch.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Taken:
     model: str
     parts: list[str] = field(default_factory=list)
     anew: dict[str, str] = field(default_factory=dict)
-    """Parts that start anew, and why."""
+    """Parts that start from scratch, and why."""
     types: dict[str, str] = field(default_factory=dict)
     """Types whose rows are taken, and those of the old model that they are from."""
     new_types: list[str] = field(default_factory=list)
@@ -90,7 +90,7 @@ def take(model: TrainedModel, start: TrainedModel, name: str) -> Taken:
 def _take_in_order(
     new: Mapping[str, nn.Module], old: Mapping[str, nn.Module], known: KnownRows, taken: Taken
 ) -> None:
-    """Take parts of which each reads what the one before it makes, until one starts anew."""
+    """Take parts of which each reads what the one before it makes, until one starts from scratch."""
     before = None
     for name, part in new.items():
         reason = f"the {before} before it does" if before else _misfit(part, old.get(name), known)

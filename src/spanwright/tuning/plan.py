@@ -158,7 +158,7 @@ class TuningPlan(Strict):
     startup_trials: PositiveInt = 5
     """The first trials are drawn at random and never stopped early; later ones are held against them."""
     pruning: bool = True
-    """Whether a trial stops behind an epoch in which its best F1 so far is below the median of the others."""
+    """Whether a trial stops after an epoch in which its best F1 so far is below the median of the others."""
     changes: tuple[str, ...] = Field(default=(), alias="set")
     """Settings of all trials as `key=value`."""
     search: Annotated[dict[str, SettingRange], BeforeValidator(_read_ranges), Field(min_length=1)]

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
+from spanwright.devices import AUTO
 from spanwright.errors import DivergenceError, InputError, SettingsError
 from spanwright.evaluation import Scores
 from spanwright.formats.files import read
@@ -99,7 +100,12 @@ class _Reporter:
 
 
 def tune(
-    plan: TuningPlan, *, out: str | Path, trials: int | None = None, watcher: TrialWatcher | None = None
+    plan: TuningPlan,
+    *,
+    out: str | Path,
+    trials: int | None = None,
+    device: str = AUTO,
+    watcher: TrialWatcher | None = None,
 ) -> Tuned:
     """Try settings until there are `trials` (those of the plan unless given), and keep the best model.
 
@@ -110,7 +116,7 @@ def tune(
     import_optuna()  # if it is missing, that is told before the corpora are read
     wanted = trials or plan.trials
     with locked_folder(Path(out)):
-        search = _Search(plan, Path(out), watcher or SilentSearch())
+        search = _Search(plan, Path(out), watcher or SilentSearch(), device)
         while len(search.outcomes) < wanted and not search.hopeless:
             search.attempt(wanted)
         return search.result()
@@ -119,10 +125,11 @@ def tune(
 class _Search:
     """The state of a search between its trials."""
 
-    def __init__(self, plan: TuningPlan, folder: Path, watcher: TrialWatcher) -> None:
+    def __init__(self, plan: TuningPlan, folder: Path, watcher: TrialWatcher, device: str) -> None:
         self.plan = plan
         self.folder = folder
         self.watcher = watcher
+        self.device = device
         self.documents = _documents(plan, watcher)
         _open_folder(folder, _identity(plan, self.documents))
         self.study = Study(plan, folder / "study.jsonl")
@@ -160,6 +167,7 @@ class _Search:
                 dev=self.documents["dev"],
                 out=folder,
                 resume=has_run(folder),
+                device=self.device,
                 watcher=reporter,
             )
             f1 = reporter.f1(result.scores)

@@ -42,7 +42,7 @@ class Attempt:
     """F1 by epoch, as far as an interrupted attempt came."""
 
     def report(self, epoch: int, f1: float) -> bool:
-        """Tell the F1 behind an epoch; whether the trial should stop, since most others were better."""
+        """Tell the F1 after an epoch; whether the trial should stop, since most others were better."""
         if epoch not in self.reported:
             self.trial.report(f1, epoch)
             self.reported[epoch] = f1
@@ -126,7 +126,7 @@ def import_optuna() -> Any:
 
 
 def _cut_torn_line(path: Path) -> None:
-    """Cut off what a process that died had begun to write; nothing could be read behind it."""
+    """Cut off what a process that died had begun to write; nothing could be read after it."""
     if path.exists():
         whole, newline, torn = path.read_bytes().rpartition(b"\n")
         if torn:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
+
+from spanwright.cli.tables.table import Table
 
 if TYPE_CHECKING:
     from spanwright.analysis import GenerationScores, Inspection, WritingScores, WrittenSpan

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from rich.box import SIMPLE
-from rich.table import Table
 from rich.text import Text
 
+from spanwright.cli.tables.table import Table
 from spanwright.evaluation import Averages, Counts, Scores
 from spanwright.evaluation.breakdowns import Breakdowns
 from spanwright.evaluation.columns import Integers
@@ -35,7 +34,7 @@ def type_scores_table(scores: Scores) -> Table:
     """A row per type, then the micro and macro averages; ratios in percent."""
     table = Table("type")
     for name in ("P", "R", "F1", "gold", "predicted", "correct"):
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(name, justify="right")
     for type_, counts in scores.per_type.items():
         # Text, because a type may hold square brackets, which rich would take for markup.
         table.add_row(Text(type_), *_percentages(counts), *_numbers(counts))
@@ -87,8 +86,7 @@ def concept_tables(scores: ConceptScores) -> Iterator[Table]:
         table.add_row(name, *_percentages(found), *_numbers(found))
     yield table
     table = _table("frequent mistakes", ["mention", "gold", "predicted"], ("count",))
-    kinds = Counter((each.mention, each.gold, each.predicted) for each in scores.wrong)
-    for (mention, gold, predicted), count in kinds.most_common(_FREQUENT):
+    for (mention, gold, predicted), count in scores.frequent_mistakes(_FREQUENT):
         # Text, because all of them may hold square brackets, which rich would take for markup.
         table.add_row(*map(Text, (mention, "|".join(gold), "|".join(predicted) or "no concept")), str(count))
     yield table
@@ -223,7 +221,7 @@ def perturbation_scores_table(untouched: Robustness, rows: Sequence[Robustness])
     """A row for the untouched texts, then one for each perturbation."""
     table = Table("texts", caption=_ROBUSTNESS_CAPTION)
     for column in ("F1", "lost", "gold", "predicted", "correct", "texts changed", "mentions changed"):
-        table.add_column(column, justify="right", no_wrap=True)
+        table.add_column(column, justify="right")
     table.add_row(*_robustness_cells(untouched, lost=""))
     table.add_section()
     for row in rows:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
+from spanwright.cli.tables.table import Table
 from spanwright.text import Document
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spanwright.predicting.onnx.runtimes import RuntimeFigures
 
 _CAPTION = (
-    "difference: the largest of a score from torch's, over random texts; "
+    "difference: the largest of a confidence from torch's, over random texts; "
     "same: F1 of the entities found against those that torch finds"
 )
 
@@ -71,7 +71,7 @@ def installed_models_table(models: Sequence[InstalledModel]) -> Table:
         }
         table.add_row("name", Text(model.name, "bold"))
         for name, value in rows.items():
-            table.add_row(name, Text(value, overflow="fold"))
+            table.add_row(name, Text(value))
         table.add_section()
     return table
 
@@ -82,7 +82,7 @@ def runtime_figures_table(figures: list[RuntimeFigures], texts: str) -> Table:
     table = Table("runtime", title=f"on {texts}", caption=_CAPTION)
     columns = ["difference", "same", "words/s", "x torch", "MB", *(["F1"] if with_gold else [])]
     for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
+        table.add_column(column, justify="right")
     for row in figures:
         cells = [f"{row.difference:.1e}", f"{100 * row.same:.1f}", f"{row.words_per_second:,.0f}"]
         cells += [f"{row.speed:.2f}", f"{row.size / 1e6:.1f}"]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
+from spanwright.cli.tables.table import Table
 from spanwright.recipes import overlay_names, recipe_names, recipe_text
 
 if TYPE_CHECKING:
@@ -27,17 +27,24 @@ _UNREACHABLE = (
     ("repeated", "repeated in the file"),
     ("second_types", "on a span with another type"),
 )
-_MAY_WRAP = ("P", "R", "F1", "F1 per seed")
-"""Columns that a narrow terminal breaks at their blanks."""
 
 
-def shipped_recipes_table() -> Table:
-    """A row for each recipe and each of its variants."""
-    table = Table("recipe", "what it is", box=None)
+def shipped_recipes_table(*, unfolded: bool = False) -> Table:
+    """A row for each recipe, with the names of its variants, or unfolded, a row for each of these, too."""
+    table = Table("recipe", "what it is", *([] if unfolded else ["variants"]), box=None)
     for recipe in recipe_names():
-        for entry in (recipe, *overlay_names(recipe)):
-            table.add_row(entry, tomllib.loads(recipe_text(entry)).get("description", ""))
+        variants = overlay_names(recipe)
+        if unfolded:
+            for entry in (recipe, *variants):
+                table.add_row(entry, _description(entry))
+        else:
+            names = ", ".join(variant.partition("/")[2] for variant in variants)
+            table.add_row(recipe, _description(recipe), names)
     return table
+
+
+def _description(recipe: str) -> str:
+    return str(tomllib.loads(recipe_text(recipe)).get("description", ""))
 
 
 def splits_table(reports: dict[str, SplitReport]) -> Table:
@@ -88,7 +95,7 @@ def recipe_scores_table(result: CorpusResult) -> Table:
         title=f"{result.corpus} (test)", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
     )
     for number, name in enumerate(SCORE_COLUMNS):
-        table.add_column(name, justify="right" if number else "left", no_wrap=name not in _MAY_WRAP)
+        table.add_column(name, justify="right" if number else "left")
     for recipe in result.recipes:
         # Text, because the path of a recipe may hold square brackets, which rich would take for markup.
         table.add_row(*map(Text, score_row(recipe)))
@@ -102,7 +109,7 @@ def trials_table(outcomes: Sequence[TrialOutcome], best: TrialOutcome) -> Table:
     table = Table("trial", "", "dev F1", "epochs", *keys, title="trials", title_justify="left")
     for outcome in sorted(outcomes, key=lambda each: (each is not best, -(each.f1 or 0.0))):
         chosen = (_short(outcome.settings.get(key)) for key in keys)
-        state = "best" if outcome is best else outcome.state
+        state = "best" if outcome is best and best.f1 else outcome.state
         row = (str(outcome.number), state, _percent(outcome.f1), str(outcome.epochs), *chosen)
         table.add_row(*map(Text, row))
     return table

@@ -66,7 +66,7 @@ def place(records: list[Record], unit: Unit = "characters") -> Placement:
 
 
 class _Builder:
-    """Puts texts one behind the other."""
+    """Puts texts one after the other."""
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
@@ -90,7 +90,7 @@ class _Builder:
         return passage
 
     def _section(self, record: Record, filler: str) -> Section:
-        """Put a section behind the text, at its offset if that is free."""
+        """Put a section after the text, at its offset if that is free."""
         offset, text = _offset(record), _text(record)
         if not text:
             return Section(record, offset, "", self._length, 0)

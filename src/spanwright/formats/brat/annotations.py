@@ -14,7 +14,7 @@ ENTITY = "T"
 OTHER_KINDS = frozenset("NREAM#*")
 """First characters of the lines that are no entities: concepts, relations, events, attributes, notes."""
 
-# `Arg1:T1`, `Theme:E2` or a bare `T1`, behind the name of what refers to it.
+# `Arg1:T1`, `Theme:E2` or a bare `T1`, after the name of what refers to it.
 _REFERENCE = re.compile(r"(?<=[ :])[TREAMN]\d+(?![^ ])")
 # Stands for the name of the ontology before a concept id that has none.
 _NO_ONTOLOGY = "unknown:"

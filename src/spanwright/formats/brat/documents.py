@@ -57,11 +57,18 @@ def read(path: Path, log: ReadingLog, *, offsets: Unit = "characters") -> Iterat
     stems = sorted(_stems(path)) if path.is_dir() else [path.stem]
     if not stems:
         log.remark(path, 0, "no .txt or .ann file in this folder")
+    bare = []
     for stem in stems:
         paths = folder / f"{stem}.txt", folder / f"{stem}.ann"
         document = _document(id_of_file_name(stem), *paths, offsets, log)
         if document is not None:
+            bare += [] if paths[1].is_file() else [paths[0].name]
             yield document
+    if bare:
+        log.notes.append(
+            f"{path}: without an .ann file, and so without entities: {len(bare)} of {len(stems)} texts, such "
+            f"as {bare[0]}"
+        )
 
 
 def _stems(folder: Path) -> set[str]:

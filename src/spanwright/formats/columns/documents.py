@@ -8,7 +8,7 @@
 Columns are separated by a tab or by blanks; the tag scheme (IOB1, IOB2, BIOES, BILOU, BMES) is detected, and
 so are several layers of tags, which nested corpora have (see `column_layout`). An entity that stands in two
 layers is read once. With `-DOCSTART-` lines a document reaches from one to the next, and an id may stand
-behind the mark in parentheses; without them, each sentence is a document.
+after the mark in parentheses; without them, each sentence is a document.
 
 A word that cannot be told (too few columns, bytes that are not UTF-8) makes its document unusable, and it is
 rejected: its text would have a hole. A tag that cannot be read costs the annotation alone.

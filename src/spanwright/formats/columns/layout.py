@@ -78,7 +78,8 @@ def find_layout(
             named = ",".join(map(str, sorted({column, *tags})))
             notes.append(
                 f"column {column} (counted from 0) looks like tags ({shown}) and is not read: {reason}; "
-                f"read it with --option tag_column={named}"
+                f"read it with the option tag_column={named}, as `spanwright corpus convert --option "
+                f"tag_column={named}` does"
             )
     return Layout(word, tuple(tags), notes)
 

@@ -21,7 +21,7 @@ from spanwright.formats.io.lines import read_marked_text
 
 MARK = "-DOCSTART-"
 MARK_LINE = re.compile(rf"{MARK}(?: \((?P<id>.*)\))?(?=[ \t]|$)")
-"""A line that begins a document, and the id that may stand behind the mark."""
+"""A line that begins a document, and the id that may stand after the mark."""
 _MARK_ANYWHERE = re.compile(rf"^{MARK}(?=[ \t]|$)", re.MULTILINE)
 _GAP = re.compile(r"\n\s*(?:\n|\Z)")
 _EMPTY_BEGINNING = re.compile(r"(?:\s*\n)?")

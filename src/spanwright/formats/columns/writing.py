@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from spanwright.formats.columns.rows import MARK
+from spanwright.formats.format import yes_or_no
 from spanwright.formats.token_texts import Tokens, disjoint, tokens_of
 from spanwright.formats.unwritable import Unwritable, shown_entity
 from spanwright.text import Document, Entity
@@ -31,13 +32,7 @@ def _layer_count(text: str) -> int:
     return int(text)
 
 
-def _yes_or_no(text: str) -> bool:
-    if text not in ("yes", "no"):
-        raise ValueError("expected yes or no")
-    return text == "yes"
-
-
-WRITING_OPTIONS = {"layers": _layer_count, "scheme": scheme_named, "marks": _yes_or_no}
+WRITING_OPTIONS = {"layers": _layer_count, "scheme": scheme_named, "marks": yes_or_no}
 
 
 def serialise(

@@ -7,7 +7,7 @@
     <abstract> ... </abstract></article></set>
 
 The text of a document is what stands in its title, a line break, and what stands in its abstract: all of it
-but one line break or blank right behind the opening and before the closing tag. Since GENIA has each sentence
+but one line break or blank right after the opening and before the closing tag. Since GENIA has each sentence
 on a line, its sentences are joined by line breaks.
 
 A `cons` element with a class (`sem`) is an entity, and its type is the class as the file has it. A term
@@ -77,7 +77,7 @@ class _Article:
     """A line for each element that is not read as more than its text, if at all."""
 
     def add(self, text: str) -> None:
-        """Put a text behind the others."""
+        """Put a text after the others."""
         self.chunks.append(text)
         self.length += len(text)
 

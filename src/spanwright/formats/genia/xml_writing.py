@@ -30,7 +30,7 @@ class _Mark(NamedTuple):
 def title_end(text: str, sentence_ranges: Sequence[Range]) -> int:
     """Where the title ends, as far as a text tells.
 
-    That is the first line break outside of sentences; a text without one, or with nothing behind it, is all
+    That is the first line break outside of sentences; a text without one, or with nothing after it, is all
     title.
     """
     position = 0

@@ -21,7 +21,7 @@ class Ids:
         """The id of the next document of the file, and whether it was made up.
 
         Without a given id it is the stem of the file and the number of the document. An id that the file
-        gave before gets a number behind it, and a remark in the log.
+        gave before gets a number after it, and a remark in the log.
         """
         self._documents += 1
         wanted = f"{bare_path(self._path).stem}#{self._documents}" if given is None else given

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from xml.parsers import expat
@@ -179,16 +180,36 @@ def root_name(head: str) -> str:
     return match[1] if match else ""
 
 
+def refuse_doctype(content: bytes, name: str) -> None:
+    """An `InputError` if an XML text, called `name`, has a DOCTYPE: before another library parses it.
+
+    What is malformed is left to that library.
+    """
+
+    def refuse(*declared: object) -> None:
+        raise InputError(f"{name}: a DOCTYPE was found, which may define harmful entities; expected none")
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    with suppress(expat.ExpatError, LookupError, ValueError):
+        parser.Parse(content, True)
+
+
 def is_legal(text: str) -> bool:
     """Whether XML can hold every character of a text: it cannot hold NUL and other control characters."""
     return _ILLEGAL.search(text) is None
 
 
+def replaced(text: str) -> str:
+    """A text with U+FFFD for each character that XML cannot hold."""
+    return _ILLEGAL.sub("\ufffd", text)
+
+
 def escape(text: str) -> str:
     """A text between tags; U+FFFD stands for each character that XML cannot hold."""
-    return _ILLEGAL.sub("\ufffd", text).translate(_ESCAPES)
+    return replaced(text).translate(_ESCAPES)
 
 
 def escape_attribute(text: str) -> str:
     """A text between the double quotes of an attribute, as `escape`."""
-    return _ILLEGAL.sub("\ufffd", text).translate(_ATTRIBUTE_ESCAPES)
+    return replaced(text).translate(_ATTRIBUTE_ESCAPES)

@@ -18,19 +18,16 @@ from typing import Any
 from spanwright.errors import InputError
 from spanwright.formats.format import Format, ReadingLog
 from spanwright.formats.io.ids import Ids
-from spanwright.formats.io.lines import read_marked_text
+from spanwright.formats.json.lists import read_items, written_list
 from spanwright.formats.json.records import (
     NOTES,
     Record,
-    checked_record,
     checked_tokens,
-    decode_item,
     first_keys,
     given_id,
     given_notes,
     notes_record,
     other_keys,
-    skip_space,
     unwritable_metadata,
     write_record,
 )
@@ -65,48 +62,8 @@ def recognises(path: Path, head: str) -> bool:
 
 def read(path: Path, log: ReadingLog) -> Iterator[Document]:
     """Yield the documents of a file, one for each item of its list."""
-    text, undecodable = read_marked_text(path)
     ids = Ids(path, log)
-    line, previous = 1, 0
-    for number, (start, end, item) in enumerate(_items(text, path, log)):
-        line, previous = line + text.count("\n", previous, start), start
-        last = line + text.count("\n", start, end)
-        at = min((each for each in undecodable if line <= each <= last), default=line)
-        try:
-            if at in undecodable:
-                raise InputError(undecodable[at])
-            record = checked_record(item, escaped=text.find("\\u", start, end) >= 0)
-            yield _document(record, ids, path, line, log)
-        except InputError as error:
-            log.reject_document(path, at, f"item {number}: {error}", entities=_count(item))
-
-
-def _items(text: str, path: Path, log: ReadingLog) -> Iterator[tuple[int, int, Any]]:
-    """Yield (start, end, value) of the items of a JSON list one by one, up to the first that is not JSON."""
-    position, opening = skip_space(text, 0), "["
-    while text.startswith(opening, position):
-        position = skip_space(text, position + 1)
-        if opening == "[" and text.startswith("]", position):
-            break
-        try:
-            value, end = decode_item(text, position)
-        except (ValueError, RecursionError) as error:
-            _reject_rest(text, position, f"not JSON ({error})", path, log)
-            return
-        yield position, end, value
-        position, opening = skip_space(text, end), ","
-    rest = skip_space(text, position + 1)
-    if not text.startswith("]", position):
-        _reject_rest(text, position, f"{text[position : position + 20]!r} was found", path, log)
-    elif rest < len(text):
-        _reject_rest(text, rest, f"{text[rest : rest + 20]!r} was found after the list", path, log)
-
-
-def _reject_rest(text: str, position: int, found: str, path: Path, log: ReadingLog) -> None:
-    line = 1 + text.count("\n", 0, position)
-    log.reject_document(
-        path, line, f"{found}; expected one list of objects; the rest of the file is left out"
-    )
+    return read_items(path, log, _count, lambda record, line: _document(record, ids, path, line, log))
 
 
 def _count(item: Any) -> int:
@@ -172,19 +129,19 @@ def _relations(
 
 def serialise(documents: Iterable[Document]) -> Iterator[str]:
     """A list with one item for each document, an item a line."""
-    separator = "[\n"
-    for document in documents:
-        tokens = tokens_of(document)
-        runs, _ = disjoint(document, tokens.runs)
-        words = tokens.words
-        record: Record = {"tokens": words, "tags": tags_from_runs(runs, len(words), "BILOU")}
-        record["relations"] = [each for each in _written_relations(document, tokens, runs) if each]
-        record |= other_keys(document.metadata, _KEYS) | notes_record(document.annotation_notes)
-        if not document.generated_id:
-            record["orig_id"] = int(document.id) if _WHOLE_NUMBER.fullmatch(document.id) else document.id
-        yield separator + write_record(record, document.id)
-        separator = ",\n"
-    yield "[]\n" if separator == "[\n" else "\n]\n"
+    return written_list(write_record(_record(document), document.id) for document in documents)
+
+
+def _record(document: Document) -> Record:
+    tokens = tokens_of(document)
+    runs, _ = disjoint(document, tokens.runs)
+    words = tokens.words
+    record: Record = {"tokens": words, "tags": tags_from_runs(runs, len(words), "BILOU")}
+    record["relations"] = [each for each in _written_relations(document, tokens, runs) if each]
+    record |= other_keys(document.metadata, _KEYS) | notes_record(document.annotation_notes)
+    if not document.generated_id:
+        record["orig_id"] = int(document.id) if _WHOLE_NUMBER.fullmatch(document.id) else document.id
+    return record
 
 
 def _written_relations(document: Document, tokens: Tokens, runs: list[WordRun]) -> Iterator[Record]:

@@ -6,19 +6,19 @@ Offsets count characters and are half open; the option `offsets` tells what else
 another tool: `utf-16` or `bytes`. Only `text` is needed. Entities may have `fragments`, `concepts`, a
 `confidence` and their `text`, which is compared with what stands at their offsets; documents may have
 `relations` (see `json_relations`), `words` and `sentences` (lists of [start, end]), `corpus`, `metadata`,
-`annotation_notes` and `generated_id`. Other keys of a document are kept in its metadata.
+`annotation_notes` and `generated_id`. Other keys of a document are kept in its metadata. Written with the
+option `mentions=yes`, entities have their `text`.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from spanwright.errors import InputError
-from spanwright.formats.format import Format, ReadingLog
+from spanwright.formats.format import Format, ReadingLog, yes_or_no
 from spanwright.formats.io.ids import Ids
 from spanwright.formats.json.records import (
     Record,
@@ -30,6 +30,14 @@ from spanwright.formats.json.records import (
     write_record,
 )
 from spanwright.formats.json.relations import read_relations, relation_of, relation_records
+from spanwright.formats.json.values import (
+    checked,
+    checked_object,
+    finite_number,
+    placed,
+    strings,
+    whole_number,
+)
 from spanwright.formats.odd_entities import remark_odd_entities
 from spanwright.formats.offsets import Offsets, Unit, offsets_in, unit_named
 from spanwright.formats.standoff import remark_other_mention
@@ -41,7 +49,6 @@ _KEYS = frozenset(
     ("id", "text", "entities", "relations", "words", "sentences", "corpus", "metadata", "annotation_notes")
 ) | {"generated_id"}
 _ENTITY_KEYS = frozenset(("start", "end", "type", "fragments", "concepts", "confidence", "text"))
-_LARGEST = sys.float_info.max
 _TOKEN_KEYS = frozenset(("tokens", "entity_mentions", "ner"))
 """Keys of the JSON formats of tokens, some of which have a text besides."""
 
@@ -80,20 +87,20 @@ def _count(record: Record) -> int:
 
 def _document(record: Record, id: str, generated: bool, unit: Unit = "characters") -> Document:
     """The document of a record without its entities."""
-    text = _checked(record, "text", str, "a string")
+    text = checked(record, "text", str, "a string")
     offsets = offsets_in(text, unit)
-    _checked(record, "entities", list, "a list", [])
-    _checked(record, "relations", list, "a list", [])
-    metadata = _checked(record, "metadata", dict, "an object", {})
+    checked(record, "entities", list, "a list", [])
+    checked(record, "relations", list, "a list", [])
+    metadata = checked(record, "metadata", dict, "an object", {})
     return Document(
         id,
         text,
         words=_ranges(record, "words", offsets),
         sentences=_ranges(record, "sentences", offsets),
-        corpus=_checked(record, "corpus", str, "a string", None),
-        generated_id=_checked(record, "generated_id", bool, "true or false", False) or generated,
+        corpus=checked(record, "corpus", str, "a string", None),
+        generated_id=checked(record, "generated_id", bool, "true or false", False) or generated,
         metadata=other_keys(record, _KEYS) | metadata,
-        annotation_notes=_checked(record, "annotation_notes", dict, "an object", {}),
+        annotation_notes=checked(record, "annotation_notes", dict, "an object", {}),
     )
 
 
@@ -106,23 +113,6 @@ def document_of(record: Record) -> Document:
     return replace(document, entities=entities, relations=tuple(relations))
 
 
-_REQUIRED = object()
-
-
-def _checked(
-    record: Record, key: str, kind: type | tuple[type, ...], legal: str, default: Any = _REQUIRED
-) -> Any:
-    """The value of a key, if it is of a kind; a key that is absent or null has its default."""
-    value = record.get(key)
-    if value is None and default is not _REQUIRED:
-        return default
-    if value is None and key not in record:
-        raise InputError(f"the key {key!r} is missing; expected {legal}")
-    if not isinstance(value, kind):
-        raise InputError(f"{key!r} is {value!r:.80}; expected {legal}")
-    return value
-
-
 def _ranges(record: Record, key: str, offsets: Offsets) -> tuple[Range, ...] | None:
     value = record.get(key)
     if value is None:
@@ -131,20 +121,7 @@ def _ranges(record: Record, key: str, offsets: Offsets) -> tuple[Range, ...] | N
     for each in ranges:
         if not isinstance(each, list) or [type(border) for border in each] != [int, int]:
             raise InputError(f"{key!r} holds {each!r:.80}; expected lists [start, end] of whole numbers")
-    return _placed(tuple((start, end) for start, end in ranges), offsets)
-
-
-def _placed(ranges: tuple[Range, ...], offsets: Offsets) -> tuple[Range, ...]:
-    """Ranges in characters; where offsets do count characters they stay as they are, right or wrong."""
-    if offsets.positions is None:
-        return ranges
-    placed = tuple(each for start, end in ranges if (each := offsets.range(start, end)) is not None)
-    if len(placed) < len(ranges):
-        raise InputError(
-            f"{list(ranges)!r:.80} is not in the text or cuts a character; expected are offsets "
-            f"0 <= start < end <= {offsets.end}"
-        )
-    return placed
+    return placed(tuple((start, end) for start, end in ranges), offsets)
 
 
 def _with_entities(
@@ -203,46 +180,37 @@ def _fits(entity: Entity, document: Document, path: Path, line: int, log: Readin
 
 
 def _entity(value: Any, offsets: Offsets) -> Entity:
-    if not isinstance(value, dict):
-        raise InputError(f"{value!r:.80} was found; expected an object")
-    concepts = _checked(value, "concepts", list, "a list of strings", [])
-    confidence = _checked(value, "confidence", (int, float), "a number", None)
-    if not all(isinstance(concept, str) for concept in concepts):
-        raise InputError(f"'concepts' is {concepts!r:.80}; expected a list of strings")
-    if isinstance(confidence, bool) or (confidence is not None and not abs(confidence) <= _LARGEST):
-        raise InputError(f"'confidence' is {confidence!r:.80}; expected a finite number")
-    borders = _whole_number(value, "start"), _whole_number(value, "end")
-    type_ = _checked(value, "type", str, "a string")
-    ((start, end),) = _placed((borders,), offsets)
+    value = checked_object(value)
+    concepts = strings(value, "concepts")
+    confidence = finite_number(value, "confidence")
+    borders = whole_number(value, "start"), whole_number(value, "end")
+    type_ = checked(value, "type", str, "a string")
+    ((start, end),) = placed((borders,), offsets)
     return Entity(
         start,
         end,
         type_,
         fragments=_ranges(value, "fragments", offsets) or (),
-        concepts=tuple(concepts),
+        concepts=concepts,
         confidence=confidence,
     )
 
 
-def _whole_number(value: Record, key: str) -> int:
-    number = _checked(value, key, int, "a whole number")
-    if isinstance(number, bool):
-        raise InputError(f"{key!r} is {number}; expected a whole number")
-    return int(number)
-
-
-def serialise(documents: Iterable[Document]) -> Iterator[str]:
-    """One line for each document."""
+def serialise(documents: Iterable[Document], *, mentions: bool = False) -> Iterator[str]:
+    """One line for each document; with `mentions`, entities have their text, for people to read."""
     for document in documents:
-        yield write_record(record_of(document), document.id) + "\n"
+        yield write_record(record_of(document, mentions=mentions), document.id) + "\n"
 
 
-def record_of(document: Document) -> Record:
+def record_of(document: Document, *, mentions: bool = False) -> Record:
     """The JSON object of a document; what has its default is left out."""
     record: Record = {
         "id": document.id,
         "text": document.text,
-        "entities": [_entity_record(entity) for entity in document.entities],
+        "entities": [
+            _entity_record(entity) | ({"text": document.mention(entity)} if mentions else {})
+            for entity in document.entities
+        ],
     }
     optional = {
         "relations": relation_records(document.relations, document.entities) or None,
@@ -270,5 +238,7 @@ FORMAT = Format(
     read=read,
     options={"offsets": unit_named},
     serialise=serialise,
+    writing_options={"mentions": yes_or_no},
+    own_unwritable=lambda document, mentions=False: iter(()),
     holds=EVERYTHING,
 )

@@ -16,7 +16,7 @@ Item = tuple[int, int, Any]
 
 
 def list_items(text: str, position: int) -> Generator[Item, None, int]:
-    """Yield the items of the list at a position; returns the position behind it."""
+    """Yield the items of the list at a position; returns the position after it."""
     position, is_item = enter(text, position, "[")
     while is_item:
         value, end = decode_item(text, position)
@@ -26,7 +26,7 @@ def list_items(text: str, position: int) -> Generator[Item, None, int]:
 
 
 def enter(text: str, position: int, opening: str) -> tuple[int, bool]:
-    """The position of the first item of a list or an object, and True; behind an empty one, and False."""
+    """The position of the first item of a list or an object, and True; after an empty one, and False."""
     if not text.startswith(opening, position):
         raise unexpected(text, position, repr(opening))
     position = skip_space(text, position + 1)
@@ -35,7 +35,7 @@ def enter(text: str, position: int, opening: str) -> tuple[int, bool]:
 
 
 def step(text: str, end: int, closing: str) -> tuple[int, bool]:
-    """The position of the next item behind the end of one, and True; behind the last one, and False."""
+    """The position of the next item after the end of one, and True; after the last one, and False."""
     position = skip_space(text, end)
     if text.startswith(closing, position):
         return position + 1, False

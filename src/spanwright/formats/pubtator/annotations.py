@@ -82,7 +82,7 @@ def join_concepts(concepts: tuple[str, ...]) -> str | None:
 
 
 def other_columns(columns: list[str], entity: Entity) -> str:
-    """What stands behind the type of an annotation, unless the concepts alone would give the same."""
+    """What stands after the type of an annotation, unless the concepts alone would give the same."""
     behind = "\t".join(columns[5:]).rstrip("\t")
     return behind if behind != "|".join(entity.concepts) else ""
 
@@ -95,7 +95,7 @@ def columns_of(entity: Entity, document: Document) -> list[str]:
 
 
 def _kept_columns(entity: Entity, document: Document) -> str:
-    """What stood behind the type in the file that was read, if it still tells the concepts of the entity."""
+    """What stood after the type in the file that was read, if it still tells the concepts of the entity."""
     kept = document.annotation_notes.get("pubtator_columns")
     behind = kept.get(key(entity)) if isinstance(kept, dict) else None
     if not isinstance(behind, str):

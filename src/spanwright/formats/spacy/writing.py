@@ -124,7 +124,7 @@ def _tokens(document: Document) -> tuple[list[Range], list[bool]]:
 
     position = 0
     for start, end in (*words(document), (len(text), len(text))):
-        # A blank behind a token belongs to it, unless an entity begins or ends with that blank.
+        # A blank after a token belongs to it, unless an entity begins or ends with that blank.
         blank = bool(tokens) and position < start and text[position] == " "
         if blank and position not in starts and position + 1 not in ends:
             spaces[-1] = True

@@ -41,7 +41,7 @@ class ArrowTable:
     """A `pyarrow.Schema`."""
 
     def batches(self, columns: list[str]) -> Iterator[Any]:
-        """Yield `pyarrow.RecordBatch`es of some columns; each call reads the file anew."""
+        """Yield `pyarrow.RecordBatch`es of some columns; each call reads the file again."""
         pyarrow = import_pyarrow()
         with _legible(self.path):
             if _magic(self.path).startswith(_PARQUET):

@@ -65,7 +65,7 @@ def adapt(backbone: nn.Module, settings: LoraSettings) -> None:
     )
     inject_adapter_in_model(config, backbone, adapter_name=_ADAPTER)
     for module in backbone.modules():
-        # On some processors bitsandbytes packs 4-bit weights anew when it infers, and they train no longer.
+        # On some processors bitsandbytes packs 4-bit weights again when it infers, and they train no longer.
         if hasattr(module, _PACKING):
             setattr(module, _PACKING, False)
 

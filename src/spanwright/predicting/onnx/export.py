@@ -1,35 +1,44 @@
-"""Export: a copy of a model directory with the costly parts of its network as ONNX graphs.
+"""Export: a copy of a model directory with its whole network as ONNX graphs.
 
-For each part (see `graphs`) there are two files: one that computes what torch does, and one in which
-onnxruntime has put products with weights, and embeddings, into 8-bit integers.
+For each costly part (see `exported_parts`) there are two files: one that computes what torch does, and one in
+which onnxruntime has put products with weights, and embeddings, into 8-bit integers.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from spanwright import artifact
 from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.formats.io.whole_files import sync
 from spanwright.model_files.digests import RUNTIME
+from spanwright.model_files.digests import WEIGHTS as WEIGHTS_FILE
 from spanwright.model_files.folders import model_folder
 from spanwright.parts.batch import Batch, to_tensors
+from spanwright.parts.encoder.backbone import as_of_transformers
 from spanwright.parts.encoder.encoder import Encoder
-from spanwright.predicting.onnx.files import LARGEST, WEIGHTS, file_name, weights_digest
-from spanwright.predicting.onnx.graphs import Exportable, exportable
+from spanwright.parts.spans.scorers.type_vectors import TextReader
+from spanwright.predicting.onnx.exported_parts import Exportable, exportable, type_arrays
+from spanwright.predicting.onnx.files import LARGEST, TYPES, WEIGHTS, file_name
+from spanwright.predicting.onnx.loading import LONGEST
 from spanwright.predicting.onnx.runtimes import random_documents
 from spanwright.predicting.tagger import Tagger
 
-_PACKAGES = ("onnx", "onnxscript", "onnxruntime")
+_PACKAGES = ("onnx", "onnxscript")
+_OPSET, _IR_VERSION = 20, 10
+_OUTPUT = "output of the part: "
+"""What outputs are called until nothing inside can have their names."""
 _PLAIN_ATTENTION = "eager"
 """What transformers calls attention as two products and a softmax."""
 
@@ -42,7 +51,7 @@ def export(folder: str | Path, out: str | Path, *, small: bool = False) -> None:
     """
     check_export_installed()
     folder, out = model_folder(folder), Path(out)
-    model = artifact.load(folder)
+    model = _loaded(folder)
     if out.exists():
         _check_is_model(out)
     out = out.resolve()  # so that it has a name, whichever way it was given
@@ -51,16 +60,16 @@ def export(folder: str | Path, out: str | Path, *, small: bool = False) -> None:
     try:
         if small:
             artifact.save(model, partial, bits=16)
-            model = artifact.load(partial)  # whose weights are rounded, as graphs must have them
+            model = _loaded(partial)  # whose weights are rounded, as graphs must have them
         partial.mkdir(parents=True, exist_ok=True)
         _copy_others(folder, partial)
-        weights = weights_digest(model.network)
-        for part in exportable(model.network, _example(model)):
+        digest = _digest(partial)
+        _write_types(type_arrays(model.network), partial, digest)
+        for part in exportable(model.network, small_batch(model)):
             with _plain_attention(model.network.encoder):
-                _write(part, partial, weights)
-            if small:
-                (partial / file_name(part.name, "onnx")).unlink()
-        artifact.seal(partial, **({RUNTIME: "onnx-int8"} if small else {}))
+                _write(part, partial, digest, in_floats=not small or not part.in_8_bits)
+        runtime = {RUNTIME: "onnx-int8"} if small else {}
+        artifact.seal(partial, **{LONGEST: model.longest_input}, **runtime)
         for file in partial.iterdir():
             sync(file)
         artifact.replace_folder(partial, out)
@@ -69,6 +78,24 @@ def export(folder: str | Path, out: str | Path, *, small: bool = False) -> None:
         raise SpanwrightError(f"{out}: the export could not be written: {error}") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _loaded(folder: Path) -> artifact.TrainedModel:
+    """A model with the backbone of transformers, whose attention can be made plain."""
+    model = artifact.load(folder)
+    encoder = model.network.encoder
+    encoder.register_module("backbone", as_of_transformers(encoder.backbone))
+    for reader in model.network.modules():
+        if isinstance(reader, TextReader):
+            _read_by_transformers(reader, encoder)
+    return model
+
+
+def _read_by_transformers(reader: TextReader, encoder: Encoder) -> None:
+    if reader.backbone is None:
+        reader._shared = (encoder.backbone,)
+    else:
+        reader.backbone = as_of_transformers(reader.backbone)
 
 
 def _copy_others(folder: Path, out: Path) -> None:
@@ -95,7 +122,7 @@ def _check_is_model(out: Path) -> None:
         ) from None
 
 
-def _example(model: artifact.TrainedModel) -> Batch:
+def small_batch(model: artifact.TrainedModel) -> Batch:
     """Several windows, since an exporter takes one of anything for a constant, of texts without meaning."""
     tagger = Tagger(model)
     batches = tagger.batches(tagger.prepare(random_documents(tagger, 8, seed=0, size=32)))
@@ -103,18 +130,45 @@ def _example(model: artifact.TrainedModel) -> Batch:
     return to_tensors(largest, model.network.device)
 
 
-def _write(part: Exportable, folder: Path, weights: str) -> None:
-    """Write both graphs of a part."""
+def _digest(folder: Path) -> str:
+    """What tells the weights of a folder from others."""
+    with (folder / WEIGHTS_FILE).open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def _write(part: Exportable, folder: Path, weights: str, *, in_floats: bool) -> None:
+    """Write the graphs of a part."""
     import onnx
 
-    model = _graph(part, weights)
+    model = graph_of(part, weights)
     if model.ByteSize() > LARGEST:
         raise InputError(
             f"the {part.name} has {model.ByteSize()} bytes as an ONNX file; expected at most {LARGEST}"
         )
     exact = folder / file_name(part.name, "onnx")
     onnx.save_model(model, exact)
-    _quantise(exact, folder / file_name(part.name, "onnx-int8"))
+    if part.in_8_bits:
+        _quantise(exact, folder / file_name(part.name, "onnx-int8"))
+    if not in_floats:
+        exact.unlink()
+
+
+def _write_types(arrays: dict[str, Tensor], folder: Path, weights: str) -> None:
+    """Write the graph that holds the vectors of types, if there are any."""
+    if not arrays:
+        return
+    import onnx
+    from onnx import helper, numpy_helper
+
+    nodes, outputs = [], []
+    for name, tensor in arrays.items():
+        value = numpy_helper.from_array(tensor.numpy(), name)
+        nodes.append(helper.make_node("Constant", [], [name], value=value))
+        outputs.append(helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, tensor.shape))
+    graph = helper.make_graph(nodes, TYPES, [], outputs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
+    model.metadata_props.add(key=WEIGHTS, value=weights)
+    onnx.save_model(model, folder / file_name(TYPES, "onnx"))
 
 
 def _quantise(exact: Path, out: Path) -> None:
@@ -146,7 +200,7 @@ def products_in_floats(model: Any) -> list[str]:
     return [node.name for node in products if node.input[1] in weights]
 
 
-def _graph(part: Exportable, weights: str) -> Any:
+def graph_of(part: Exportable, weights: str) -> Any:
     """The ONNX model of a part, without traces of where it was made."""
     shapes = {
         name: dict.fromkeys(axes, torch.export.Dim.DYNAMIC) for name, axes in part.sizes_that_vary.items()
@@ -154,24 +208,49 @@ def _graph(part: Exportable, weights: str) -> Any:
     with _quietly(), torch.no_grad():
         program = torch.onnx.export(
             part.module.eval(),
-            tuple(part.examples.values()),
+            kwargs={"given": part.examples},
             input_names=list(part.examples),
-            output_names=list(part.outputs),
-            dynamic_shapes=tuple(shapes.values()),
+            output_names=[_OUTPUT + name for name in part.outputs],
+            dynamic_shapes={"given": shapes},
+            opset_version=_OPSET,
             dynamo=True,
             external_data=False,
             verbose=False,
         )
     assert program is not None  # it is None only for the old exporter
     model = program.model_proto
+    _strip(model)
+    _name_outputs(model.graph, part.outputs)
+    model.metadata_props.add(key=WEIGHTS, value=weights)
+    return model
+
+
+def _name_outputs(graph: Any, names: Iterable[str]) -> None:
+    """Give outputs their names; what is called so inside, as parts of others may, gets another one."""
+    renamed = {name: f"{name}_inside" for name in names} | {_OUTPUT + name: name for name in names}
+    kept = {value.name for value in graph.input}
+    renamed = {old: new for old, new in renamed.items() if old not in kept}
+    for node in graph.node:
+        node.input[:] = [renamed.get(name, name) for name in node.input]
+        node.output[:] = [renamed.get(name, name) for name in node.output]
+    for value in (*graph.initializer, *graph.output):
+        value.name = renamed.get(value.name, value.name)
+
+
+def _strip(model: Any) -> None:
+    """Leave out what no runtime reads: remarks, inputs without use, shapes of tensors in between, which the
+    graph in integers will not have."""
     del model.metadata_props[:]
-    # Shapes of tensors in between, which the graph in integers will not have.
     del model.graph.value_info[:]
     for item in (model.graph, *model.graph.node, *model.graph.initializer):
         del item.metadata_props[:]
         item.ClearField("doc_string")
-    model.metadata_props.add(key=WEIGHTS, value=weights)
-    return model
+    used = {name for node in model.graph.node for name in node.input}
+    used |= {entry.name for entry in model.graph.output}
+    for kept in (model.graph.input, model.graph.initializer):
+        wanted = [entry for entry in kept if entry.name in used]
+        del kept[:]
+        kept.extend(wanted)
 
 
 @contextmanager

@@ -8,24 +8,25 @@ does nothing else.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from importlib import import_module
+import os
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import torch
-from torch import Tensor, nn
-
-from spanwright.errors import InputError, MissingExtraError, ModelError
+from spanwright.batches.batch import Array
+from spanwright.errors import InputError, ModelError, SpanwrightError
+from spanwright.model_files import digests
 from spanwright.model_files.digests import Digests
+from spanwright.predicting.onnx.wire import metadata_of
 
 Runtime = Literal["torch", "onnx", "onnx-int8"]
 RUNTIMES: tuple[Runtime, ...] = get_args(Runtime)
+ENCODER, HEAD, TYPES, DESCRIPTIONS = "encoder", "head", "types", "descriptions"
+"""The parts of a network that are graphs; docs/export.md tells what each reads and gives."""
 WEIGHTS = "spanwright.weights"
 """Under this name a file says which weights it was made from."""
 LARGEST = 2**31 - 1
 """Bytes of a file: the format has no room for more."""
-_DOMAINS = ("", "ai.onnx", "com.microsoft")
 _HANDLES_LAYER_NORMS_BADLY = ["SkipLayerNormFusion"]
 """On processors, the fused operator took eight times as long as those that it replaces."""
 
@@ -33,6 +34,12 @@ _HANDLES_LAYER_NORMS_BADLY = ["SkipLayerNormFusion"]
 def file_name(part: str, runtime: Runtime) -> str:
     """The file of a part of a network."""
     return f"{part}-int8.onnx" if runtime == "onnx-int8" else f"{part}.onnx"
+
+
+def graph_file(folder: Path, part: str, runtime: Runtime) -> str:
+    """The file of a part that a runtime uses: heads in floats also serve 8 bits where they cost little."""
+    name = file_name(part, runtime)
+    return name if (folder / name).exists() or part == ENCODER else file_name(part, "onnx")
 
 
 def check_runtime(name: str) -> Runtime:
@@ -43,31 +50,37 @@ def check_runtime(name: str) -> Runtime:
     return found
 
 
-def weights_digest(network: nn.Module) -> str:
-    """What tells the weights of a network from others."""
-    found = hashlib.sha256()
-    for name, weight in network.state_dict().items():
-        found.update(name.encode())
-        found.update(weight.numpy().tobytes())
-    return found.hexdigest()
+def stored_weights_digest(files: Digests) -> str:
+    """The digest of the weights beside the graphs, which need not be read where the description tells it."""
+    if files.by_name is not None:
+        return files.by_name.get(digests.WEIGHTS, "")
+    with (files.folder / digests.WEIGHTS).open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 class Graph:
     """An ONNX file, ready to run."""
 
-    def __init__(self, name: str, files: Digests, *, weights: str) -> None:
-        """One of the files of a model; `weights` is the digest of the network that the graph is a part of."""
-        onnx, onnxruntime = _imported("onnx"), _imported("onnxruntime")
-        self._session = _session(files.folder / name, _checked(name, files, weights, onnx), onnxruntime)
-        self._names = [entry.name for entry in self._session.get_inputs()]
+    def __init__(
+        self, name: str, files: Digests, *, weights: Collection[str], threads: int | None = None
+    ) -> None:
+        """One of the files of a model. `weights` are digests of the weights that it may have been made from,
+        threads as many as there are cores unless told."""
+        self._path = files.folder / name
+        self._session = _session(self._path, _checked(name, files, weights), threads or _usual_threads())
+        self.inputs = tuple(entry.name for entry in self._session.get_inputs())
+        self.outputs = tuple(entry.name for entry in self._session.get_outputs())
 
-    def __call__(self, *inputs: Tensor) -> list[Tensor]:
-        """Run the graph with its inputs in their order."""
-        given = {name: value.numpy() for name, value in zip(self._names, inputs, strict=True)}
-        return [torch.from_numpy(found) for found in self._session.run(None, given)]
+    def __call__(self, given: Mapping[str, Array]) -> dict[str, Array]:
+        """The outputs by name; of what is given, the graph reads its inputs."""
+        try:
+            found = self._session.run(None, {name: given[name] for name in self.inputs})
+        except Exception as error:  # onnxruntime has classes of its own, without a common one
+            raise SpanwrightError(f"{self._path}: could not be run: {_first_line(error)}") from error
+        return dict(zip(self.outputs, found, strict=True))
 
 
-def _checked(name: str, files: Digests, weights: str, onnx: Any) -> bytes:
+def _checked(name: str, files: Digests, weights: Collection[str]) -> bytes:
     """The bytes of a file that is a graph of these weights."""
     path = files.folder / name
     if not path.is_file() or path.is_symlink():
@@ -76,61 +89,30 @@ def _checked(name: str, files: Digests, weights: str, onnx: Any) -> bytes:
             f"spanwright export {path.parent} --out NEW_FOLDER"
         )
     content = files.content(name, LARGEST)
-    try:
-        model = onnx.load_model_from_string(content)
-    except Exception as error:  # protobuf has a class of its own for this, in a place that changes
-        raise ModelError(f"{path}: not an ONNX file: {_first_line(error)}") from None
-    _check_model(model, path, onnx)
-    if {entry.key: entry.value for entry in model.metadata_props}.get(WEIGHTS) != weights:
+    if metadata_of(content, path).get(WEIGHTS) not in weights:
         raise ModelError(
-            f"{path}: made from other weights than those in model.safetensors. Make it anew with: "
+            f"{path}: made from other weights than those in model.safetensors. Make it again with: "
             f"spanwright export {path.parent} --out NEW_FOLDER"
         )
     return content
 
 
-def _check_model(model: Any, path: Path, onnx: Any) -> None:
-    """Refuse graphs that reach for other files, run foreign code or may never end."""
-    if model.functions or model.graph.sparse_initializer or model.training_info:
-        raise ModelError(f"{path}: has functions, sparse weights or training parts; expected a plain graph")
-    for node in model.graph.node:
-        if node.domain not in _DOMAINS:
-            raise ModelError(f"{path}: operator {node.domain}.{node.op_type}; expected standard operators")
-        if any(entry.type not in _numbers_and_names(onnx) for entry in node.attribute):
-            raise ModelError(
-                f"{path}: {node.op_type} with a graph inside or the like; expected a plain graph"
-            )
-    if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in _tensors(model)):
-        raise ModelError(f"{path}: has weights in another file; expected a file that stands alone")
+def _session(path: Path, content: bytes, threads: int) -> Any:
+    """An onnxruntime session."""
+    import onnxruntime
 
-
-def _numbers_and_names(onnx: Any) -> set[int]:
-    """Kinds of attributes that are no graphs, and no tensors of a special form."""
-    kinds = onnx.AttributeProto
-    return {kinds.FLOAT, kinds.FLOATS, kinds.INT, kinds.INTS, kinds.STRING, kinds.STRINGS, kinds.TENSOR}
-
-
-def _tensors(model: Any) -> Iterator[Any]:
-    yield from model.graph.initializer
-    for node in model.graph.node:
-        for entry in node.attribute:
-            yield entry.t
-
-
-def _session(path: Path, content: bytes, runtime: Any) -> Any:
-    """An onnxruntime session with as many threads as torch has."""
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = torch.get_num_threads()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.execution_mode = runtime.ExecutionMode.ORT_SEQUENTIAL
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.log_severity_level = 3
     # Batches have ever new shapes: a plan for each of them would only cost memory.
     options.enable_mem_pattern = False
-    # Between two runs the processor belongs to the parts that torch computes.
+    # Between two runs the processor belongs to whatever comes next.
     options.add_session_config_entry("session.force_spinning_stop", "1")
     try:
-        return runtime.InferenceSession(
+        return onnxruntime.InferenceSession(
             content,
             options,
             providers=["CPUExecutionProvider"],
@@ -140,11 +122,11 @@ def _session(path: Path, content: bytes, runtime: Any) -> Any:
         raise ModelError(f"{path}: cannot be run: {_first_line(error)}") from None
 
 
-def _imported(package: str) -> Any:
-    try:
-        return import_module(package)
-    except ImportError:
-        raise MissingExtraError("the runtime 'onnx'", package, "export") from None
+def _usual_threads() -> int:
+    """As many as this process may use, or as its environment says, as torch would have it."""
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return int(told) if told.isdecimal() and int(told) > 0 else cores or 1
 
 
 def _first_line(error: Exception) -> str:

@@ -7,20 +7,15 @@ import random
 import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import torch
-from torch import Tensor
-
+from spanwright.batches.batch import Array, Batch
+from spanwright.batches.predictions import Predictions
 from spanwright.evaluation import evaluate
 from spanwright.model_files.digests import WEIGHTS
 from spanwright.model_files.folders import model_folder
-from spanwright.parts.batch import Batch, to_tensors
-from spanwright.parts.model import SpanModel
-from spanwright.predicting.onnx.files import RUNTIMES, Runtime, file_name
-from spanwright.predicting.onnx.graphs import graph_names
+from spanwright.predicting.onnx.files import ENCODER, HEAD, RUNTIMES, TYPES, Runtime, file_name, graph_file
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.text import Document, words
 
@@ -36,7 +31,7 @@ class RuntimeFigures:
 
     runtime: Runtime
     difference: float
-    """The largest difference of a score from torch's, over random texts."""
+    """The largest difference of a confidence from torch's, over what both find in random texts."""
     words_per_second: float
     speed: float
     """Words per second divided by those of torch."""
@@ -56,8 +51,7 @@ def compare_runtimes(
     torch_ = load(folder, "torch")
     taggers: dict[Runtime, Tagger] = {"torch": torch_}
     for runtime in RUNTIMES[1:]:
-        graphs = [folder / file_name(name, runtime) for name in graph_names(torch_.model.network)]
-        if all(graph.exists() for graph in graphs):
+        if (folder / file_name(ENCODER, runtime)).exists():
             taggers[runtime] = load(folder, runtime)
     batches = list(random_batches(torch_, shapes))
     texts = list(documents) if documents is not None else random_documents(torch_, 48, seed=shapes)
@@ -66,11 +60,11 @@ def compare_runtimes(
     return [
         RuntimeFigures(
             runtime=runtime,
-            difference=score_difference(torch_, tagger, batches),
+            difference=confidence_difference(torch_, tagger, batches),
             words_per_second=count / statistics.median(taken[runtime] for taken in seconds),
             # Of each round, as what slows the machine for a while then slows both.
             speed=statistics.median(taken["torch"] / taken[runtime] for taken in seconds),
-            size=runtime_size(folder, runtime, torch_.model.network),
+            size=runtime_size(folder, runtime),
             same=evaluate(found["torch"], found[runtime]).micro.f1,
             f1=evaluate(documents, found[runtime]).micro.f1 if documents is not None else None,
         )
@@ -100,25 +94,22 @@ def tag_in_turns(
     return found, seconds
 
 
-@torch.inference_mode()
-def score_difference(one: Tagger, other: Tagger, batches: Sequence[Batch]) -> float:
-    """The largest difference between the scores of two taggers."""
+def confidence_difference(one: Tagger, other: Tagger, batches: Sequence[Batch[Array]]) -> float:
+    """The largest difference between the confidences of what two taggers find."""
     largest = 0.0
     for batch in batches:
-        pairs = zip(scores(one.model.network, batch), scores(other.model.network, batch), strict=True)
-        largest = max([largest, *(_largest(left - right) for left, right in pairs)])
+        left, right = (_by_span(tagger.model.predict(batch)) for tagger in (one, other))
+        largest = max([largest, *(abs(left[span] - right[span]) for span in left.keys() & right.keys())])
     return largest
 
 
-def scores(network: SpanModel, batch: Batch) -> list[Tensor]:
-    """All numbers from which a network makes its answers, of all candidates, whether pruned or not."""
-    states = network.encoder(batch)
-    head = network.tagger if network.output == "tags" else network.spans
-    assert head is not None  # build() sees to it
-    return list(_tensors(head(states) if network.output == "tags" else head(states, batch)))
+def _by_span(found: Predictions[Array]) -> dict[tuple[int, ...], float]:
+    """Confidences by window, first word, last word and type, before calibration."""
+    *span, confidence, _ = (column.tolist() for column in found.columns)
+    return dict(zip(zip(*span, strict=True), confidence, strict=True))
 
 
-def random_batches(tagger: Tagger, count: int) -> Iterator[Batch]:
+def random_batches(tagger: Tagger, count: int) -> Iterator[Batch[Array]]:
     """Batches of so many shapes drawn at random, from a window of a word to several of many words."""
     seen: set[tuple[int, ...]] = set()
     for seed in itertools.count():
@@ -128,7 +119,7 @@ def random_batches(tagger: Tagger, count: int) -> Iterator[Batch]:
         batch = next(tagger.batches(tagger.prepare(documents)))
         if batch.piece_ids.shape not in seen:
             seen.add(batch.piece_ids.shape)
-            yield to_tensors(batch, tagger.model.network.device)
+            yield batch
 
 
 def random_documents(tagger: Tagger, count: int, *, seed: int, size: int | None = None) -> list[Document]:
@@ -141,25 +132,8 @@ def random_documents(tagger: Tagger, count: int, *, seed: int, size: int | None 
     return [Document(f"random-{number}", text) for number, text in enumerate(texts)]
 
 
-def _tensors(found: Any) -> Iterator[Tensor]:
-    """The tensors of whatever a scorer makes."""
-    if isinstance(found, Tensor):
-        yield found
-    elif is_dataclass(found):
-        for entry in fields(found):
-            yield from _tensors(getattr(found, entry.name))
-    elif isinstance(found, list | tuple):
-        for item in found:
-            yield from _tensors(item)
-
-
-def _largest(difference: Tensor) -> float:
-    # Scores that mean "never" are minus infinity on both sides, whose difference is no number.
-    return float(difference.abs().nan_to_num(nan=0.0).max()) if difference.numel() else 0.0
-
-
-def runtime_size(folder: Path, runtime: Runtime, network: SpanModel) -> int:
-    """Bytes of the files of a model directory whose weights a runtime uses for the network's costly parts."""
-    names = [file_name(name, runtime) for name in graph_names(network)]
-    chosen = [WEIGHTS] if runtime == "torch" else names
-    return sum((folder / name).stat().st_size for name in chosen)
+def runtime_size(folder: Path, runtime: Runtime) -> int:
+    """Bytes of the files of a model directory whose weights a runtime uses."""
+    graphs = {graph_file(folder, part, runtime) for part in (ENCODER, HEAD, TYPES)}
+    chosen = {WEIGHTS} if runtime == "torch" else graphs
+    return sum((folder / name).stat().st_size for name in chosen if (folder / name).exists())

@@ -1,7 +1,6 @@
 // What is known about one entity.
 
 import { counted, find, make, named } from "./elements.js";
-import { colour } from "./marks.js";
 import { neighbours } from "./reading.js";
 
 const LISTED = 8; // neighbours of each kind
@@ -9,7 +8,7 @@ const LONGEST = 60; // characters of a neighbour's text
 
 /** Show an entity; `go` is called with a neighbour that is chosen, `close` when the details shall go. */
 export function showDetails(entity, go, close) {
-  const head = make("p", "details-head", named(entity.type, `type ${colour(entity.colour)}`));
+  const head = make("p", "details-head", named(entity.type, `type ${entity.style}`));
   const button = make("button", "plain close", "✕");
   button.type = "button";
   button.setAttribute("aria-label", "Close the details");
@@ -36,10 +35,10 @@ function facts(entity, go) {
   return list;
 }
 
-function meter({ confidence, colour: number }) {
+function meter({ confidence, style }) {
   const filled = make("span", "");
   filled.style.width = `${confidence * 100}%`;
-  const bar = make("span", `meter ${colour(number)}`, filled);
+  const bar = make("span", `meter ${style}`, filled);
   bar.setAttribute("aria-hidden", "true");
   return bar;
 }
@@ -60,7 +59,7 @@ function buttons(others, go) {
 function neighbour(other, go) {
   const points = [...other.text];
   const text = points.length > LONGEST ? `${points.slice(0, LONGEST).join("")}…` : other.text;
-  const button = make("button", `neighbour ${colour(other.colour)}`, named(text), make("small", "", named(other.type)));
+  const button = make("button", `neighbour ${other.style}`, named(text), make("small", "", named(other.type)));
   button.type = "button";
   button.addEventListener("click", () => go(other));
   return button;

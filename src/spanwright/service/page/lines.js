@@ -2,15 +2,18 @@
 // entities, the others are plain text: so a long text costs no more than what is seen of it.
 
 import { find, make, written } from "./elements.js";
-import { draw, lanes } from "./marks.js";
+import { layOut } from "./lanes.js";
+import { draw } from "./marks.js";
 
 const LONGEST = 1200; // characters of a piece
 const MARGIN = "600px"; // how far from the visible part a piece is drawn
+const MANY = 100; // lines, from which on the browser lays out only those that are seen
 
-let lines = []; // {block, start, text, entities, visible, lanes, pieces: [{line, element, start, text, fresh}]}
+let lines = []; // {block, start, text, entities, visible, pieces: [{line, element, start, text, fresh}]}
 let near = new Set();
 let selected = null;
 let observer = null;
+let entitiesByNumber = [];
 
 /** Show a text; its entities, by start and wider ones first, come with the first filter. */
 export function openText(text, entities) {
@@ -18,8 +21,11 @@ export function openText(text, entities) {
   near = new Set();
   selected = null;
   lines = linesOf(text);
+  entitiesByNumber = entities;
   share(entities);
+  find("marked").classList.toggle("many", lines.length > MANY);
   find("marked").replaceChildren(...lines.map(({ block }) => block));
+  find("marked").scrollTop = 0;
   observe();
 }
 
@@ -66,12 +72,9 @@ function share(entities) {
 function observe() {
   const pieces = new Map(lines.flatMap((line) => line.pieces).map((piece) => [piece.element, piece]));
   observer = new IntersectionObserver((changes) => {
-    for (const { target, isIntersecting } of changes) {
-      const piece = pieces.get(target);
-      near[isIntersecting ? "add" : "delete"](piece);
-      if (isIntersecting) refresh(piece);
-    }
-  }, { rootMargin: MARGIN });
+    for (const { target, isIntersecting } of changes) near[isIntersecting ? "add" : "delete"](pieces.get(target));
+    refreshNear();
+  }, { root: find("marked"), rootMargin: MARGIN });
   for (const element of pieces.keys()) observer.observe(element);
 }
 
@@ -82,11 +85,24 @@ export function showEntities(shown) {
     const visible = line.entities.filter((entity) => kept.has(entity));
     if (same(line.visible, visible)) continue;
     line.visible = visible;
-    line.lanes = lanes(line, visible);
     for (const piece of line.pieces) piece.fresh = false;
   }
-  near.forEach(refresh);
+  refreshNear();
 }
+
+/** Draw what is near the visible part, and put its brackets and labels in their places. */
+function refreshNear() {
+  near.forEach(refresh);
+  const blocks = new Map();
+  for (const { line, element } of near) {
+    if (!line.visible.length && !line.block.querySelector(".labels")) continue;
+    const { elements } = blocks.get(line) ?? blocks.set(line, { block: line.block, elements: [], entityOf }).get(line);
+    elements.push(...element.querySelectorAll(".entity"));
+  }
+  layOut([...blocks.values()]);
+}
+
+const entityOf = (element) => entitiesByNumber[element.dataset.number];
 
 const same = (one, other) => one.length === other.length && one.every((entity, place) => entity === other[place]);
 
@@ -94,7 +110,7 @@ function refresh(piece) {
   if (piece.fresh) return;
   piece.fresh = true;
   const stop = piece.start + piece.text.length;
-  draw(piece, piece.line.visible.filter(({ start, end }) => start < stop && end > piece.start), piece.line.lanes);
+  draw(piece, piece.line.visible.filter(({ start, end }) => start < stop && end > piece.start));
   if (selected) mark();
 }
 
@@ -121,5 +137,6 @@ function mark() {
   for (const element of parts) element.classList.add("selected");
 }
 
+new ResizeObserver(refreshNear).observe(find("marked"));
 // Paper has no visible part.
 addEventListener("beforeprint", () => lines.forEach(({ pieces }) => pieces.forEach(refresh)));

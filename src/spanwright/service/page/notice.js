@@ -1,11 +1,14 @@
 // What went wrong, and what can be done about it.
 
-import { find } from "./elements.js";
+import { find, make } from "./elements.js";
 
 let retry = null;
 
-/** Listen to the buttons of the notice; a token is handed on before the next try. */
+/** Make the notice and listen to its buttons; a token is handed on before the next try. */
 export function onNotice(useToken) {
+  find("notice").replaceChildren(named("p", "notice-text"), tokenForm(), button("again", "Try again"), button("notice-close", "✕"));
+  find("notice-close").className = "plain";
+  find("notice-close").setAttribute("aria-label", "Close the message");
   find("again").addEventListener("click", () => retry?.());
   find("notice-close").addEventListener("click", hideNotice);
   find("token-form").addEventListener("submit", (event) => {
@@ -14,6 +17,25 @@ export function onNotice(useToken) {
     find("token").value = "";
     retry?.();
   });
+}
+
+function named(name, id, ...children) {
+  const element = make(name, "", ...children);
+  element.id = id;
+  return element;
+}
+
+function button(id, text) {
+  const element = named("button", id, text);
+  element.type = "button";
+  return element;
+}
+
+function tokenForm() {
+  const label = make("label", "", "Access token");
+  const input = named("input", "token");
+  [label.htmlFor, input.type, input.autocomplete, input.required] = ["token", "password", "off", true];
+  return named("form", "token-form", label, input, make("button", "", "Use it"));
 }
 
 /** Show a problem {status, message}; `again` repeats what failed. */

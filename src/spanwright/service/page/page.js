@@ -2,12 +2,14 @@
 
 import { explainConfidence, isSure, limits, onThreshold, showThreshold, spread } from "./confidence.js";
 import { hideDetails, showDetails } from "./details.js";
+import { onDrawer } from "./drawer.js";
 import { count, counted, find, make } from "./elements.js";
+import { onHelp } from "./help.js";
 import { select } from "./lines.js";
 import { hideNotice, onNotice, showNotice } from "./notice.js";
 import { entityAt, focus, openAnswer, showThose, target } from "./reading.js";
 import * as service from "./service.js";
-import { addedTypes, countTypes, hiddenTypes, isShown, listTypes, numberOf, onTypes } from "./types.js";
+import { addedTypes, colourOf, countTypes, hiddenTypes, isShown, listTypes, onTypes } from "./types.js";
 import { onWriting, written } from "./writing.js";
 
 let models = [];
@@ -83,12 +85,13 @@ async function tag() {
   running?.abort();
   const own = (running = new AbortController());
   busy(true);
+  countTypes(null); // those on the page are of another text
   await attempt(async () => {
     const asked = request(text);
     // Everything is asked for once, so that the slider needs no service.
     const answer = await service.tag({ ...asked, minimum_confidence: 0 }, own.signal);
     closeDetails();
-    result = { request: asked, name, entities: openAnswer(answer, numberOf) };
+    result = { request: asked, name, entities: openAnswer(answer, colourOf) };
     spread(result.entities);
     view("read");
   }, tag);
@@ -96,6 +99,7 @@ async function tag() {
     running = null;
     busy(false);
     if (result?.stale) forget();
+    else if (find("writing").hidden) redraw();
   }
 }
 
@@ -117,6 +121,7 @@ function redraw() {
   if (!result || waiting) return;
   waiting = requestAnimationFrame(() => {
     waiting = 0;
+    if (!result) return;
     const shown = showThose((entity) => isShown(entity.type) && isSure(entity));
     countTypes(result.entities, shown);
     if (chosen) (shown.includes(chosen) ? choose(chosen) : closeDetails());
@@ -137,8 +142,9 @@ function view(name) {
   for (const each of ["confidence", "downloads"]) find(each).hidden = name !== "read";
   find("read").disabled = !result;
   for (const each of ["write", "read"]) find(each).setAttribute("aria-pressed", each === name);
-  if (name === "read") redraw();
-  else closeDetails();
+  if (name === "read") return redraw();
+  countTypes(null);
+  closeDetails();
 }
 
 function choose(entity) {
@@ -221,6 +227,8 @@ find("marked").addEventListener("mouseover", ({ target: element }) => hover(elem
 find("marked").addEventListener("mouseleave", () => hover(null));
 find("marked").addEventListener("keydown", pressInText);
 document.addEventListener("keydown", press);
+onDrawer();
+onHelp();
 onThreshold(redraw);
 onTypes(redraw, renewTypes);
 onNotice(service.useToken);

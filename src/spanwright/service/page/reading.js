@@ -2,7 +2,7 @@
 
 import { find } from "./elements.js";
 import { openText, partsOf, showEntities } from "./lines.js";
-import { label } from "./marks.js";
+import { colour, digits, label, shortName } from "./marks.js";
 import { unitsOf } from "./offsets.js";
 
 let entities = [];
@@ -11,15 +11,22 @@ let shown = [];
 /** Show the text of an answer, and return its entities, by their start, wider ones first, offsets in UTF-16 units. */
 export function openAnswer({ text, entities: given }, colourOf) {
   const units = unitsOf(text);
-  entities = given.map((entity) => ({
+  return openEntities(text, given.map((entity) => ({
     ...entity,
     points: [entity.start, entity.end],
     start: units(entity.start),
     end: units(entity.end),
-    colour: colourOf(entity.type),
+    style: colour(colourOf(entity.type)),
     label: label(entity.type, entity.confidence),
-  }));
-  entities.sort((a, b) => a.start - b.start || b.end - a.end);
+    goesOn: shortName(entity.type),
+    title: `${entity.type} ${digits(entity.confidence)}`,
+    spoken: `${entity.type}, confidence ${digits(entity.confidence)}`,
+  })));
+}
+
+/** Show a text with entities, which are returned in their order. */
+export function openEntities(text, given) {
+  entities = given.sort((a, b) => a.start - b.start || b.end - a.end);
   entities.forEach((entity, number) => { entity.number = number; });
   openText(text, entities);
   return entities;

@@ -1,7 +1,5 @@
 // What the page asks the service.
 
-const ENDINGS = { jsonl: "jsonl", pubtator: "pubtator", conll: "conll" };
-
 let token = "";
 
 /** Send this token from now on. It is kept in memory only. */
@@ -36,11 +34,23 @@ export async function download(request) {
   return { files: await filesOf(answer, request.format), unwritable };
 }
 
-/** BRAT keeps text and annotations in two files; the other formats have one. */
+/** BRAT keeps text and annotations in two files; the other formats have one, whose ending is their name. */
 async function filesOf(answer, format) {
-  if (format !== "brat") return { [ENDINGS[format]]: await answer.text() };
+  if (format !== "brat") return { [format]: await answer.text() };
   const [{ text, ann }] = await answer.json();
   return { txt: text, ann };
+}
+
+/** The texts to annotate: {texts: [[id, done]], types, colours}. */
+export const texts = async () => (await ask("annotation", {})).json();
+
+/** A text to annotate by its place: {id, text, words, entities, done, version, reason}. */
+export const textAt = async (place) => (await ask(`annotation/${place}`, {})).json();
+
+/** Keep the entities of a text that was opened at a version; the new version. */
+export async function saveText(place, version, entities) {
+  const answer = await ask(`annotation/${place}`, { ...posted({ version, entities }), method: "PUT" });
+  return (await answer.json()).version;
 }
 
 function posted(request) {

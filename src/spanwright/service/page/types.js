@@ -1,5 +1,6 @@
 // The types of a model with their colours and counts: which are shown, and which were added by description.
 
+import { numberOf, useColours } from "./colours.js";
 import { count, find, make, named } from "./elements.js";
 import { colour } from "./marks.js";
 
@@ -43,34 +44,41 @@ export const isShown = (type) => !hidden.has(type);
 
 export const hiddenTypes = () => names.filter((name) => hidden.has(name)).length;
 
-/** The place of a type in the list, which gives its colour. */
-export function numberOf(type) {
+/** The number of the colour of a type, which is listed from now on. */
+export function colourOf(type) {
   if (!names.includes(type)) names.push(type);
-  return names.indexOf(type);
+  return numberOf(type);
 }
 
 /** List the types of a model, and the added ones if it can read descriptions. */
 export function listTypes(model) {
   if (!model.reads_descriptions) added.clear();
   names = [...new Set([...model.types, ...added.keys()])];
+  useColours(model.colours);
   find("adding").hidden = !model.reads_descriptions;
-  countTypes([], []);
+  listRows();
+  countTypes(null);
 }
 
-/** Write behind each type how many of its entities are shown. */
+/** Write after each type how many of its entities are shown; nothing where no entities are known (null). */
 export function countTypes(entities, shown) {
-  const [all, seen] = [tally(entities), tally(shown)];
+  const [all, seen] = [tally(entities ?? []), tally(shown ?? [])];
+  listRows();
   const list = find("types");
-  if (list.children.length !== names.length || names.some((name, place) => list.children[place].dataset.name !== name)) {
-    list.replaceChildren(...names.map(row));
-  }
   names.forEach((name, place) => {
     const [of, there] = [all.get(name) ?? 0, seen.get(name) ?? 0];
     const item = list.children[place];
     item.classList.toggle("none", !of);
     item.querySelector("input").checked = !hidden.has(name);
-    item.querySelector(".count").textContent = there === of ? count(of) : `${count(there)} of ${count(of)}`;
+    item.querySelector(".count").textContent = !entities ? "" : there === of ? count(of) : `${count(there)} of ${count(of)}`;
   });
+}
+
+/** A row for each type, made again only if there are others. */
+function listRows() {
+  const list = find("types");
+  const listed = [...list.children].map(({ dataset }) => dataset.name);
+  if (JSON.stringify(listed) !== JSON.stringify(names)) list.replaceChildren(...names.map(row));
 }
 
 function tally(entities) {
@@ -79,11 +87,11 @@ function tally(entities) {
   return found;
 }
 
-function row(name, place) {
+function row(name) {
   const box = make("input", "");
   box.type = "checkbox";
   box.addEventListener("change", () => toggle(() => (box.checked ? hidden.delete(name) : hidden.add(name))));
-  const item = make("li", colour(place), make("label", "", box, named(name, "name"), make("span", "count quiet")));
+  const item = make("li", colour(colourOf(name)), make("label", "", box, named(name, "name"), make("span", "count quiet")));
   item.dataset.name = name;
   if (added.has(name)) item.append(removal(name));
   return item;

@@ -115,7 +115,7 @@ def _is_text(file: Stream) -> bool:
 def _text_rows(
     path: Path, file: Stream, wanted: set[bytes], *, size: int, count: int | None
 ) -> Iterator[tuple[bytes, Floats]]:
-    """The rows of wanted words behind a line `count size`, or without such a line."""
+    """The rows of wanted words after a line `count size`, or without such a line."""
     seen = 0
     for number, raw in enumerate(file, start=1 if count is None else 2):
         line = raw.rstrip()
@@ -157,7 +157,7 @@ def _parsed(numbers: bytes, size: int, where: str) -> Floats:
 def _binary_rows(
     path: Path, file: Stream, wanted: set[bytes], *, size: int, count: int
 ) -> Iterator[tuple[bytes, Floats]]:
-    """The rows of wanted words behind a line `count size`."""
+    """The rows of wanted words after a line `count size`."""
     width = size * np.dtype(np.float32).itemsize
     block, place = b"", 0
     for number in range(1, count + 1):

@@ -122,7 +122,7 @@ class WordDecoder(nn.Module):
         return surprise.new_zeros(len(words)).index_add(0, order.expand_as(targets)[real], surprise)
 
     def forward(self, latent: Tensor, embeddings: Tensor, running: list[int]) -> Tensor:
-        """(symbols, hidden): the states behind the embeddings (symbols, word size).
+        """(symbols, hidden): the states after the embeddings (symbols, word size).
 
         Symbols stand step by step; in each step they are those of the first `running` rows.
         """

@@ -23,9 +23,11 @@ class Inside:
     """(spans, widest): True behind the end of a span."""
 
     @classmethod
-    def of(cls, spans: Spans) -> Inside:
-        """The words of spans. Spans of like width belong together, as all pay for the widest."""
-        widest = int(spans.widths.max()) if len(spans) else 1
+    def of(cls, spans: Spans, width_limit: int) -> Inside:
+        """The words of spans. Spans of like width belong together, as all pay for the widest; in a graph,
+        whose steps do not depend on numbers, for the width limit."""
+        exporting = torch.compiler.is_exporting()
+        widest = width_limit if exporting else int(spans.widths.max()) if len(spans) else 1
         reach = spans.first[:, None] + torch.arange(widest, device=spans.first.device)
         last = spans.last[:, None]
         return cls(torch.minimum(reach, last), reach > last)

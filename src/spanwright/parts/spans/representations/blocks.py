@@ -112,7 +112,7 @@ class SpanBlocks(Part):
 
     def _split(self, states: Tensor) -> Tensor:
         """(rows, heads, head size)."""
-        return states.view(len(states), self.heads, states.shape[1] // self.heads)
+        return states.view(states.shape[0], self.heads, states.shape[1] // self.heads)
 
     def _blocks(self) -> list[_Modules]:
         names = _like_mpnet if self.kind in _LIKE_MPNET else _like_bert

@@ -6,6 +6,7 @@ and width are those of SpERT (Eberts and Ulges, 2020).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 
 import torch
@@ -30,6 +31,7 @@ class Composed(Representation):
     def __init__(self, settings: ComposedSettings, *, state_width: int, width_limit: int) -> None:
         super().__init__()
         self.size = settings.size
+        self.width_limit = width_limit
         self.ingredients = settings.ingredients
         if "width" in self.ingredients:
             self.widths = nn.Embedding(width_limit, settings.width_size)
@@ -52,7 +54,7 @@ class Composed(Representation):
         inputs = [self._input(name, states, spans) for name in self.ingredients]
         terms = dict(zip(self.ingredients, self.projection(inputs), strict=True))
         # Gathered one after the other: two tensors as large as the result at a time, however many terms.
-        gathered = (_of_spans(name, term, spans, states) for name, term in terms.items())
+        gathered = (self._of_spans(name, term, spans, states) for name, term in terms.items())
         vectors = reduce(torch.add, gathered)
         anchors = self._anchor_terms(states)
         return SpanVectors(
@@ -65,7 +67,10 @@ class Composed(Representation):
     def evidence(self, states: WordStates, spans: Spans) -> Tensor:
         """(spans, evidence size): the ingredients themselves, side by side; for few spans, as it is large."""
         return torch.cat(
-            [_of_spans(name, self._input(name, states, spans), spans, states) for name in self.ingredients],
+            [
+                self._of_spans(name, self._input(name, states, spans), spans, states)
+                for name in self.ingredients
+            ],
             dim=1,
         )
 
@@ -84,7 +89,7 @@ class Composed(Representation):
             case "width":
                 return self.widths.weight
             case "max":
-                return pooled(states.start, spans, torch.maximum)
+                return self._pooled(states.start, spans, torch.maximum)
 
     def _anchor_terms(self, states: WordStates) -> dict[Ingredient, Tensor]:
         """(windows | 1, size): the terms of spans of one word whose state is the anchor."""
@@ -95,24 +100,27 @@ class Composed(Representation):
         finished: Tensor = self.dropout(torch.relu_(sums) if self.rectify else sums)
         return finished
 
+    def _of_spans(self, name: Ingredient, term: Tensor, spans: Spans, states: WordStates) -> Tensor:
+        """(spans, size): the projected term of an ingredient for each span, free to be changed in place."""
+        match name:
+            case "first":
+                return term.index_select(0, spans.first)
+            case "last":
+                return term.index_select(0, spans.last)
+            case "anchor":
+                return term.index_select(0, spans.window)
+            case "width":
+                return term.index_select(0, spans.widths - 1)
+            case "mean":
+                return self._pooled(term, spans, torch.add) / spans.widths[:, None]
+            case "piece-mean":
+                # Words count by their pieces, so that the mean is that of the pieces.
+                counts = states.piece_count
+                assert counts is not None  # build() asks for them
+                return self._pooled(term * counts, spans, torch.add) / self._pooled(counts, spans, torch.add)
+            case "max":
+                return term
 
-def _of_spans(name: Ingredient, term: Tensor, spans: Spans, states: WordStates) -> Tensor:
-    """(spans, size): the projected term of an ingredient for each span, free to be changed in place."""
-    match name:
-        case "first":
-            return term.index_select(0, spans.first)
-        case "last":
-            return term.index_select(0, spans.last)
-        case "anchor":
-            return term.index_select(0, spans.window)
-        case "width":
-            return term.index_select(0, spans.widths - 1)
-        case "mean":
-            return pooled(term, spans, torch.add) / spans.widths[:, None]
-        case "piece-mean":
-            # Words count by their pieces, so that the mean is that of the pieces.
-            counts = states.piece_count
-            assert counts is not None  # build() asks for them
-            return pooled(term * counts, spans, torch.add) / pooled(counts, spans, torch.add)
-        case "max":
-            return term
+    def _pooled(self, values: Tensor, spans: Spans, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+        """(spans, size): values of words, (words, size), combined in each span."""
+        return pooled(values, spans, combine, width_limit=self.width_limit)

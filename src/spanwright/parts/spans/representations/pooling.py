@@ -12,12 +12,16 @@ from spanwright.parts.spans.representations.attention import Inside, span_attent
 from spanwright.settings.representations import SpanPooling
 
 
-def pooled(values: Tensor, spans: Spans, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+def pooled(
+    values: Tensor, spans: Spans, combine: Callable[[Tensor, Tensor], Tensor], *, width_limit: int
+) -> Tensor:
     """(spans, size): the values, (words, size), of each span's words, combined from its first to its last.
 
     The running table of a width holds every run of that many packed words, by its first. Runs that cross
     windows are in it too; no span asks for them.
     """
+    if torch.compiler.is_exporting():
+        return _pooled_by_limit(values, spans, combine, width_limit)
     widths = spans.widths
     by_width = widths.argsort(stable=True)
     # Without spans one width of none is left, so that there is something to concatenate.
@@ -28,6 +32,20 @@ def pooled(values: Tensor, spans: Spans, combine: Callable[[Tensor, Tensor], Ten
             running = combine(running[:-1], values[width - 1 :])
         rows.append(running.index_select(0, firsts))
     return torch.cat(rows).index_select(0, by_width.argsort())
+
+
+def _pooled_by_limit(
+    values: Tensor, spans: Spans, combine: Callable[[Tensor, Tensor], Tensor], width_limit: int
+) -> Tensor:
+    """The same for graphs, which have a fixed number of steps: a table for each width up to the limit."""
+    words = values.shape[0]
+    running, tables = values, [values]
+    for width in range(1, width_limit):
+        # Beyond the end the last word stands again, in runs that no span asks for.
+        shifted = (torch.arange(words) + width).clamp(max=words - 1)
+        running = combine(running, values.index_select(0, shifted))
+        tables.append(running)
+    return torch.cat(tables).index_select(0, (spans.widths - 1) * words + spans.first)
 
 
 def span_chunks(spans: Spans, size: int) -> list[Spans]:
@@ -44,9 +62,10 @@ class Aggregation(nn.Module):
     multiplicative one has none.
     """
 
-    def __init__(self, kind: SpanPooling, *, width: int, chunk: int) -> None:
+    def __init__(self, kind: SpanPooling, *, width: int, width_limit: int, chunk: int) -> None:
         super().__init__()
         self.kind = kind
+        self.width_limit = width_limit
         self.chunk = chunk
         """Spans whose words are gathered at a time."""
         if kind in ("multiplicative", "additive"):
@@ -56,13 +75,16 @@ class Aggregation(nn.Module):
     def forward(self, words: Tensor, spans: Spans) -> Tensor:
         """(spans, width): word states (words, width) put together."""
         if self.kind == "max":
-            return pooled(words, spans, torch.maximum)
+            return pooled(words, spans, torch.maximum, width_limit=self.width_limit)
         if self.kind == "mean":
-            return pooled(words, spans, torch.add) / spans.widths[:, None]
+            return pooled(words, spans, torch.add, width_limit=self.width_limit) / spans.widths[:, None]
         scores = self.weigh(words)
+        if torch.compiler.is_exporting():
+            return self._attended(scores, words, spans)
         return torch.cat([self._attended(scores, words, part) for part in span_chunks(spans, self.chunk)])
 
     def _attended(self, scores: Tensor, words: Tensor, spans: Spans) -> Tensor:
         """(spans, width): the score of a word, (words, 1), is its key, and every span asks for 1 of it."""
-        query = words.new_ones(len(spans), 1, 1)
-        return span_attention(query, scores[:, None], words[:, None], Inside.of(spans)).squeeze(1)
+        query = words.new_ones(spans.first.shape[0], 1, 1)
+        inside = Inside.of(spans, self.width_limit)
+        return span_attention(query, scores[:, None], words[:, None], inside).squeeze(1)

@@ -27,17 +27,28 @@ class SpanTransformer(Representation):
     """Deep vectors of spans. Spans do not see each other, so any list of spans has the same vectors."""
 
     def __init__(
-        self, settings: SpanTransformerSettings, *, backbone: nn.Module, depth: int, state_width: int
+        self,
+        settings: SpanTransformerSettings,
+        *,
+        backbone: nn.Module,
+        depth: int,
+        state_width: int,
+        width_limit: int,
     ) -> None:
         super().__init__()
         self.size = self.evidence_size = state_width
         self.chunk = settings.chunk
         self.dropout = nn.Dropout(settings.initial_dropout)
-        self.aggregation = Aggregation(settings.aggregation, width=state_width, chunk=settings.chunk)
+        self.width_limit = width_limit
+        self.aggregation = Aggregation(
+            settings.aggregation, width=state_width, width_limit=width_limit, chunk=settings.chunk
+        )
         self.blocks = SpanBlocks(backbone, depth=depth, shared=settings.blocks == "shared")
 
     def forward(self, states: WordStates, spans: Spans) -> SpanVectors:
         """The vectors of candidate spans; a window's anchor is like a word."""
+        if torch.compiler.is_exporting():
+            return SpanVectors(self._at_once(states, spans), null=states.anchor, first=None, last=None)
         by_width = spans.widths.argsort(stable=True)
         single = int((spans.widths == 1).sum())
         words = states.start.index_select(0, spans.first[by_width[:single]])
@@ -51,10 +62,17 @@ class SpanTransformer(Representation):
         vectors: SpanVectors = self(states, spans)
         return vectors.spans
 
+    def _at_once(self, states: WordStates, spans: Spans) -> Tensor:
+        """(spans, width): the same for graphs, in which no number decides how many spans a step takes."""
+        queries = self.aggregation(states.layers[0] if states.layers else states.start, spans)
+        inside = Inside.of(spans, self.width_limit)
+        deep = self.blocks(queries, self.blocks.project(states.layers), inside)
+        return torch.where(spans.widths[:, None] == 1, states.start.index_select(0, spans.first), deep)
+
     def _deep(self, states: WordStates, spans: Spans) -> list[Tensor]:
         """(spans of a chunk, width) for each chunk of spans that have several words."""
         lowest = states.layers[0] if states.layers else states.start
         queries: Tensor = self.aggregation(self.dropout(lowest), spans)
         projected = self.blocks.project(states.layers)
         parts = zip(torch.split(queries, self.chunk), span_chunks(spans, self.chunk), strict=True)
-        return [self.blocks(query, projected, Inside.of(part)) for query, part in parts]
+        return [self.blocks(query, projected, Inside.of(part, self.width_limit)) for query, part in parts]

@@ -36,9 +36,9 @@ class SpanVectors:
     last: EndTerm | None
     """The terms of last words; None where a representation has none."""
     samples: Tensor | None = None
-    """(samples, spans, size): vectors drawn for each span, in training behind a bottleneck."""
+    """(samples, spans, size): vectors drawn for each span, in training after a bottleneck."""
     divergence: Tensor | None = None
-    """(spans,): how far the distribution of each span is from the prior, in training behind a bottleneck."""
+    """(spans,): how far the distribution of each span is from the prior, in training after a bottleneck."""
 
     def sampled(self) -> list[SpanVectors]:
         """These vectors once for each sample, with the drawn vectors in place of the spans'."""

@@ -41,6 +41,16 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
+class TypeSide:
+    """What items are compared with, by the kind of comparison."""
+
+    vectors: dict[str, Tensor]
+    """(types, size) unit vectors."""
+    thresholds: dict[str, Tensor | None]
+    """(types,); None where they are the similarities of anchors."""
+
+
+@dataclass(frozen=True, slots=True)
 class Comparisons:
     """All that the bi-encoder knows about a batch."""
 
@@ -61,13 +71,20 @@ class Comparison(nn.Module):
         self.thresholds = nn.Parameter(torch.zeros(types)) if learned else None
         self.register_buffer("tuned", torch.zeros(types) if tuned else None)
 
-    def forward(self, items: Tensor, anchors: Tensor, types: Tensor) -> Compared:
-        """Compare items (items, size) and anchors (windows, size) with types (types, size), unit vectors."""
+    def forward(self, items: Tensor, anchors: Tensor, types: Tensor, given: Tensor | None) -> Compared:
+        """Compare items (items, size) and anchors (windows, size) with types (types, size), unit vectors.
+
+        Given are the thresholds (types,), where they are numbers.
+        """
         similarity = self._similarity(items, types)
-        given = self.tuned if self.thresholds is None else self.thresholds
         if given is None:
             return Compared(similarity, self._similarity(anchors, types))
-        return Compared(similarity, given.expand(len(anchors), -1))
+        return Compared(similarity, given.expand(anchors.shape[0], -1))
+
+    @property
+    def given(self) -> Tensor | None:
+        """(types,): the thresholds, where they are numbers."""
+        return self.tuned if self.thresholds is None else self.thresholds
 
     def with_types(self, types: int) -> Comparison:
         """This comparison with the same weights for more types.
@@ -151,10 +168,14 @@ class BiEncoder(Scorer[Comparisons]):
         """The comparisons by kind."""
         return {kind: part for kind, part in self.compare.items() if isinstance(part, Comparison)}
 
-    def forward(self, vectors: SpanVectors, states: WordStates, batch: Batch) -> Comparisons:
-        """Compare everything in a batch with all types."""
-        types = self._type_vectors()
-        spans: Compared = self.compare["spans"](vectors.spans, vectors.null, types["spans"])
+    def forward(
+        self, vectors: SpanVectors, states: WordStates, batch: Batch, types: TypeSide | None = None
+    ) -> Comparisons:
+        """Compare everything in a batch with all types: its own, unless others are given."""
+        types = self.type_side() if types is None else types
+        spans: Compared = self.compare["spans"](
+            vectors.spans, vectors.null, types.vectors["spans"], types.thresholds["spans"]
+        )
         if not self.settings.positions:
             return Comparisons(spans, None, None)
         return Comparisons(
@@ -164,29 +185,39 @@ class BiEncoder(Scorer[Comparisons]):
         )
 
     def _compare_words(
-        self, kind: str, projected: EndTerm | None, states: Tensor, anchors: Tensor, types: dict[str, Tensor]
+        self, kind: str, projected: EndTerm | None, states: Tensor, anchors: Tensor, types: TypeSide
     ) -> Compared:
         if self.settings.share_projections:
             assert projected is not None  # build() lets no other representation through
             words, null = projected.words, projected.anchors
         else:
             words, null = self.word_projections[kind](states), self.word_projections[kind](anchors)
-        compared: Compared = self.compare[kind](self.dropout(words), self.dropout(null), types[kind])
+        compared: Compared = self.compare[kind](
+            self.dropout(words), self.dropout(null), types.vectors[kind], types.thresholds[kind]
+        )
         return compared
+
+    def type_side(self) -> TypeSide:
+        """What this scorer compares with."""
+        thresholds = {kind: comparison.given for kind, comparison in self.comparisons.items()}
+        return TypeSide(self._type_vectors(), thresholds)
 
     def _type_vectors(self) -> dict[str, Tensor]:
         """(types, size) unit vectors for each kind of comparison; remembered outside training."""
         if self._remembered is not None and not torch.is_grad_enabled():
             return self._remembered
-        states = self.source()
-        single = "spans" if self.settings.share_projections else None
-        vectors = {
-            kind: functional.normalize(self.dropout(self.type_projections[single or kind](states)), dim=1)
-            for kind in self.compare
-        }
+        vectors = self.projected(self.source())
         if not self.training and not torch.is_grad_enabled():
             self._remembered = vectors
         return vectors
+
+    def projected(self, states: Tensor) -> dict[str, Tensor]:
+        """(types, size) unit vectors for each kind of comparison, from the states of types (types, width)."""
+        single = "spans" if self.settings.share_projections else None
+        return {
+            kind: functional.normalize(self.dropout(self.type_projections[single or kind](states)), dim=1)
+            for kind in self.compare
+        }
 
     def losses(self, scores: Comparisons, batch: Batch) -> dict[str, Tensor]:
         """The terms of the objective: spans, and with positions starts and ends."""

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from spanwright.batches.pieces import PieceEncoder
+from spanwright.batches.type_texts import described_pieces, padded_rows
 from spanwright.parts.encoder.backbone import longest_input
 from spanwright.parts.part import Part, Role
 
@@ -52,7 +52,7 @@ class TextReader(Part):
         device = next(backbone.parameters()).device
         output = backbone(input_ids=texts.ids.to(device), attention_mask=texts.mask.long().to(device))
         hidden: Tensor = output.last_hidden_state
-        return hidden[torch.arange(len(hidden), device=device), texts.position.to(device)]
+        return hidden[torch.arange(hidden.shape[0], device=device), texts.position.to(device)]
 
 
 class DescribedTypes(nn.Module):
@@ -116,9 +116,8 @@ def _chosen(texts: TypeTexts, rows: Tensor) -> TypeTexts:
 
 def described(texts: Sequence[str], pieces: PieceEncoder, backbone: nn.Module) -> TypeTexts:
     """Pieces of one description per type; only a text longer than the backbone can read is cut."""
-    room = longest_input(backbone.config) - pieces.special_count
-    rows = [[*pieces.prefix, *pieces.encode_text(text)[:room], *pieces.end] for text in texts]
-    return _padded(rows, [0] * len(rows), pieces.padding)
+    ids, mask = described_pieces(texts, pieces, longest_input(backbone.config))
+    return TypeTexts(torch.from_numpy(ids), torch.from_numpy(mask), torch.zeros(len(ids), dtype=torch.long))
 
 
 def prototypes(
@@ -138,14 +137,5 @@ def prototypes(
         right = pieces.encode_text(behind)[: room - len(inside) - len(left)]
         positions.append(len(pieces.prefix) + len(left))
         rows.append([*pieces.prefix, *left, start, *inside, end, *right, *pieces.end])
-    return _padded(rows, positions, pieces.padding)
-
-
-def _padded(rows: list[list[int]], positions: list[int], padding: int) -> TypeTexts:
-    longest = max(map(len, rows))
-    ids = np.full((len(rows), longest), padding, dtype=np.int64)
-    mask = np.zeros((len(rows), longest), dtype=bool)
-    for number, row in enumerate(rows):
-        ids[number, : len(row)] = row
-        mask[number, : len(row)] = True
+    ids, mask = padded_rows(rows, pieces.padding)
     return TypeTexts(torch.from_numpy(ids), torch.from_numpy(mask), torch.tensor(positions))

@@ -34,7 +34,7 @@ class FeedForward(Transform):
 
     def forward(self, vectors: SpanVectors, spans: Spans) -> SpanVectors:
         """The vectors of spans, (spans, size), and of anchors, whose width is 1."""
-        one = torch.ones(len(vectors.null), dtype=torch.long, device=vectors.null.device)
+        one = torch.ones(vectors.null.shape[0], dtype=torch.long, device=vectors.null.device)
         found = self._finished(vectors.spans, spans.widths)
         return SpanVectors(found, self._finished(vectors.null, one), None, None)
 

@@ -23,7 +23,7 @@ class Transformed(Representation):
         self.evidence_size = representation.evidence_size
 
     def forward(self, states: WordStates, spans: Spans) -> SpanVectors:
-        """The vectors of candidate spans and of the windows' anchors behind the last transform."""
+        """The vectors of candidate spans and of the windows' anchors after the last transform."""
         vectors: SpanVectors = self.representation(states, spans)
         for transform in self.transforms:
             vectors = transform(vectors, spans)

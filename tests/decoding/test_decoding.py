@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanwright.parts import decoding
-from spanwright.parts.decoding import decode, decode_in_runs
+from spanwright.decoding import spans as decoding
+from spanwright.decoding.spans import decode, decode_in_runs
 from spanwright.settings.settings import Decoding
 
 Span = tuple[int, int, int, float]

@@ -1,0 +1,50 @@
+"""`spanwright select`: the texts to annotate next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from spanwright.cli.reading import InputOptions, read_and_report, report_unwritable
+from spanwright.cli.tagging import InputFormat, ModelFolder, expand
+from spanwright.formats.files import write
+from spanwright.formats.unwritable import Unwritable
+
+
+def select_command(
+    model: ModelFolder,
+    texts: Annotated[list[str], typer.Argument(help="Files, folders or globs of texts to choose from.")],
+    out: Annotated[Path, typer.Option(help="Output file; its ending tells the format, such as .jsonl.")],
+    count: Annotated[int, typer.Option(min=1, help="How many texts to choose.")] = 100,
+    by: Annotated[
+        Literal["mixed", "uncertainty", "disagreement", "novelty", "random"],
+        typer.Option(
+            help="mixed; or only by uncertainty (mistakes that the model expects), disagreement (of its "
+            "tagger and its spans), novelty (of words and spans); or at random."
+        ),
+    ] = "mixed",
+    annotated: Annotated[
+        list[str] | None,
+        typer.Option(help="What is annotated already, which is left out and not new; may be repeated."),
+    ] = None,
+    input_format: InputFormat = None,
+    option: InputOptions = None,
+    seed: Annotated[int, typer.Option(help="For --by random.")] = 0,
+) -> None:
+    """Choose the texts that are worth annotating next, with suggestions of the model and a reason for each.
+
+    Example: spanwright select runs/plain/model texts/ --annotated done.jsonl --count 100 --out next.jsonl
+    """
+    pool = read_and_report(expand(texts), format=input_format, options=option or ()).documents
+    done = read_and_report(expand(annotated or [])).documents
+
+    from spanwright.predicting.tagger import load
+    from spanwright.selecting.select import select
+
+    chosen = select(load(model, "torch"), pool, count=count, by=by, annotated=done, seed=seed)
+    unwritable: list[Unwritable] = []
+    write(chosen, out, unwritable=unwritable)
+    report_unwritable(unwritable)
+    typer.echo(f"{out}: {len(chosen)} of {len(pool)} texts, the most worthwhile first")

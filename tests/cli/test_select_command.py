@@ -1,0 +1,47 @@
+"""`spanwright select`, through the command itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from running import run
+
+import making
+import tiny
+from spanwright import artifact
+from spanwright.formats.files import read, write
+
+
+def test_texts_are_chosen_from_a_folder_and_written_with_reasons(tmp_path: Path) -> None:
+    artifact.save(tiny.model(), tmp_path / "model")
+    (tmp_path / "texts").mkdir()
+    documents = making.documents(6)
+    for document in documents:
+        (tmp_path / "texts" / f"{document.id}.txt").write_text(document.text)
+    write(documents[:2], tmp_path / "done.jsonl")
+    out = tmp_path / "next.jsonl"
+    arguments = (tmp_path / "model", tmp_path / "texts", "--annotated", tmp_path / "done.jsonl")
+    result = run("select", *arguments, "--count", 3, "--out", out)
+    assert (result.code, result.stdout) == (0, f"{out}: 3 of 6 texts, the most worthwhile first\n")
+    chosen = read(out, strict=True).documents
+    assert {document.id for document in chosen} <= {document.id for document in documents[2:]}
+    assert all("mistakes expected" in document.metadata["selection"]["reason"] for document in chosen)
+    studio = tmp_path / "next.label-studio.json"
+    assert run("select", *arguments, "--count", 3, "--out", studio).code == 0
+    assert [each.text for each in read(studio).documents] == [each.text for each in chosen]
+
+
+def test_a_model_without_two_views_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    artifact.save(tiny.model(), tmp_path / "model")
+    write(making.documents(2), tmp_path / "texts.jsonl")
+    result = run(
+        "select",
+        tmp_path / "model",
+        tmp_path / "texts.jsonl",
+        "--by",
+        "disagreement",
+        "--out",
+        tmp_path / "x.jsonl",
+    )
+    assert result.code == 2
+    assert "--set auxiliaries.tagger.kind=softmax" in result.stderr

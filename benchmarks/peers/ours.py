@@ -12,12 +12,13 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
+from typing import Any
 
 import side
 
-from spanwright.artifact import TrainedModel
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.formats.files import read
+from spanwright.model_files.tagging_model import TaggingModel
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
 from spanwright.text import Document
@@ -40,7 +41,7 @@ def start(arguments: argparse.Namespace, corpus: side.Corpus) -> side.Tag:
     return tag
 
 
-def with_empty_cache(model: TrainedModel) -> TrainedModel:
+def with_empty_cache(model: TaggingModel[Any]) -> TaggingModel[Any]:
     """The same model with an encoder of pieces that has seen no word yet."""
     pieces = model.pieces
     return replace(model, pieces=PieceEncoder(pieces.tokenizer, names_corpus=pieces.names_corpus))

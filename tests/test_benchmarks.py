@@ -11,9 +11,9 @@ from conftest import ROOT
 from spanwright import sample
 
 
-def _run(script: str, *arguments: str) -> None:
+def _run(script: str, *arguments: str, folder: Path | None = None) -> None:
     command = [sys.executable, str(ROOT / "benchmarks" / script), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, cwd=folder)
     assert done.returncode == 0, done.stderr
 
 
@@ -36,3 +36,37 @@ def test_accuracy_gives_the_scores_of_every_seed(tiny_encoder: str, tmp_path: Pa
     figures = json.loads(result.read_text())
     assert [run["seed"] for run in figures["runs"]] == [1, 2]
     assert figures["mean_test_f1"] == sum(run["test"]["micro"]["f1"] for run in figures["runs"]) / 2
+
+
+def _curve(seed: int, strategy: str, *scores: float) -> list[dict[str, object]]:
+    """The lines of a simulated selection on one corpus, as `selection.py` writes them."""
+    place = {"corpus": "ncbi_disease", "seed": seed, "strategy": strategy}
+    shares = [round(0.05 * number, 2) for number in range(1, len(scores) + 1)]
+    return [
+        {**place, "share": share, "words_share": share + 0.1, "f1": f1}
+        for share, f1 in zip(shares, scores, strict=True)
+    ]
+
+
+def test_selection_is_reported_as_far_as_it_is_simulated(tmp_path: Path) -> None:
+    (tmp_path / "docs/images").mkdir(parents=True)
+    page = tmp_path / "docs/annotation.md"
+    page.write_text("before\n<!-- selection -->\nold\n<!-- /selection -->\nafter\n")
+    lines: list[dict[str, object]] = [{"command": "of the first line"}]
+    for seed in (1, 2, 3):
+        lines += _curve(seed, "full", 0.8)
+        lines += _curve(seed, "uncertainty", 0.4, 0.5, 0.78)
+        lines += _curve(seed, "mixed", 0.4, 0.6)
+        lines += _curve(seed, "random", *([0.4] * (10 if seed == 1 else 5)), *([] if seed == 1 else [0.76]))
+    (tmp_path / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    _run("selection_report.py", "--json", "lines.jsonl", folder=tmp_path)
+    rows = {line.split(" | ")[0]: line for line in page.read_text().splitlines() if line.startswith("| ")}
+    assert rows["| uncertainty"].startswith(
+        "| uncertainty | 15%, 15%, 15% | –, –, – | 15.0% (3 of 6) | 25.0%"
+    )
+    # Random needs 55 % (or more), 30 % and 30 %; of the eight ways to flip three signs, one is as good.
+    assert "| 23.3% (3 of 6) | 0.125 | 30.0% (3 of 6) | 0.125 |" in rows["| uncertainty"]
+    assert rows["| random"].startswith("| random | > 50%, 30%, 30% |")
+    assert rows["| mixed"].endswith("| –, –, – | –, –, – | – | – | – | – | 25.0% (3 of 6) | 0.125 |")
+    assert "old" not in page.read_text() and page.read_text().endswith("<!-- /selection -->\nafter\n")
+    assert (tmp_path / "docs/images/selection.png").stat().st_size > 1000

@@ -13,7 +13,7 @@ from spanwright.artifact import TrainedModel
 from spanwright.errors import InputError
 from spanwright.evaluation import Calibration
 from spanwright.predicting.tagger import Tagger
-from spanwright.selecting.choosing import STRATEGIES, choose
+from spanwright.selecting.choosing import STRATEGIES, choose, drawn
 from spanwright.selecting.duplicates import without_duplicates
 from spanwright.selecting.select import KEY, select
 from spanwright.selecting.signals import Signals, look_at
@@ -120,9 +120,9 @@ def test_spans_far_from_all_seen_ones_are_new() -> None:
 
 
 def test_choosing_at_random_depends_on_the_seed_alone() -> None:
-    pool = [signals(str(number), mistakes=number) for number in range(20)]
-    first, again, other = (places(pool, [], 5, "random", seed=seed) for seed in (1, 1, 2))
+    first, again, other = (drawn(texts(20), 5, seed) for seed in (1, 1, 2))
     assert first == again != other
+    assert len({each.id for each in first}) == 5
 
 
 def test_there_may_be_fewer_texts_than_asked_for() -> None:

@@ -14,6 +14,7 @@ from serving import Served, served
 import tiny
 from spanwright.formats.files import read
 from spanwright.predicting.tagger import Tagger
+from spanwright.service.tools.suggesting import _runs
 from spanwright.text import Document
 
 CONFIG = """<View>
@@ -178,6 +179,43 @@ def test_a_lone_surrogate_and_a_broken_body_are_told(service: Served) -> None:
     assert [answer.status_code for answer in answers] == [422, 400, 422, 422]
 
 
+@pytest.mark.parametrize("config", [IMAGES, URLS, CONFIG.replace("gene", "Ort").replace("CELL", "Zeit"), "<"])
+def test_a_project_that_gets_no_suggestions_is_refused_when_it_is_connected(
+    service: Served, config: str
+) -> None:
+    answer = service.client.post("/label-studio/setup", json={"project": "3.17", "schema": config})
+    assert answer.status_code == 422
+    assert [problem["loc"] for problem in answer.json()["detail"]] == [["body", "label_config"]]
+
+
+def test_types_that_are_no_label_of_the_project_are_left_out(service: Served) -> None:
+    config = CONFIG.replace('<Label value="CELL"/>', '<Label value="?"/>')
+    values, fewer = (
+        [each["value"] for each in predict(service, TEXT, config=each).json()["results"][0]["result"]]
+        for each in (CONFIG, config)
+    )
+    assert any(value["labels"] == ["CELL"] for value in values)
+    assert fewer == [value for value in values if value["labels"] != ["CELL"]]
+
+
+def test_annotations_of_tasks_are_not_read_even_if_they_are_outside_of_the_text(service: Served) -> None:
+    body = predict_body("abase cell")
+    value = {"start": 900, "end": -5, "labels": ["nobody"]}
+    body["tasks"][0]["annotations"] = [{"result": [{"type": "labels", "value": value}, 5]}]
+    answer = service.client.post("/label-studio/predict", json=body)
+    assert answer.status_code == 200
+    assert answer.json() == predict(service, "abase cell").json()
+
+
+@pytest.mark.parametrize("length", [0, 1, 999, 50_000])
+def test_many_texts_are_tagged_in_runs_of_bounded_length(length: int) -> None:
+    documents = [Document(str(number), "x" * length) for number in range(50_000 // (length + 1) + 3)]
+    runs = list(_runs(documents))
+    assert [each for run in runs for each in run] == documents
+    assert all(len(run) == 1 or sum(len(each.text) + 1 for each in run) <= 20_000 for run in runs)
+    assert len(runs) < 7
+
+
 @pytest.mark.parametrize(
     "action", ["ANNOTATION_CREATED", "ANNOTATION_DELETED", "START_TRAINING", "PROJECT_DELETED"]
 )
@@ -226,7 +264,7 @@ def test_doccano_gets_a_list_of_labels(service: Served, tagger: Tagger) -> None:
 
 # INCEpTION.
 
-LAYER = "webanno.custom.Finding"
+LAYER, TOP = "webanno.custom.Finding", "uima.cas.TOP"
 
 
 def recommendation(text: str = TEXT, *, tokens: bool = False, **changes: Any) -> dict[str, Any]:
@@ -282,6 +320,14 @@ def test_predictions_begin_and_end_with_tokens(service: Served) -> None:
         assert (each.begin, each.end) == (0, 10)
 
 
+def test_tokens_outside_of_the_text_are_told(service: Served) -> None:
+    body = recommendation("abase cell", tokens=True)
+    body["document"]["xmi"] = body["document"]["xmi"].replace('end="10"', 'end="99"')
+    answer = service.client.post("/inception/predict", json=body)
+    assert answer.status_code == 422
+    assert "word [0, 99)" in answer.json()["detail"][0]["msg"]
+
+
 def test_training_is_answered_and_done(service: Served) -> None:
     body = {"metadata": {}, "documents": [], "typeSystem": ""}
     assert service.client.post("/inception/train", json=body).status_code == 204
@@ -291,6 +337,8 @@ def test_training_is_answered_and_done(service: Served) -> None:
     ("change", "place", "reason"),
     [
         ({"metadata": {"layer": "x.Y", "feature": "value"}}, ["metadata", "layer"], "no type 'x.Y'"),
+        ({"metadata": {"layer": TOP, "feature": "value"}}, ["metadata", "layer"], "no begin and end"),
+        ({"metadata": {"layer": LAYER, "feature": "begin"}}, ["metadata", "feature"], "'uima.cas.Integer'"),
         ({"metadata": {"layer": LAYER, "feature": "no"}}, ["metadata", "feature"], "no feature 'no'"),
         ({"metadata": {"layer": LAYER}}, ["metadata", "feature"], "it is missing"),
         ({"typeSystem": "<x"}, ["typeSystem"], "cannot be read by dkpro-cassis"),

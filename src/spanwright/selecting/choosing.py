@@ -16,8 +16,10 @@ import numpy as np
 from spanwright.errors import InputError
 from spanwright.evaluation.columns import Floats
 from spanwright.selecting.signals import Signals, Vectors
+from spanwright.text import Document
 
-Strategy = Literal["mixed", "uncertainty", "disagreement", "novelty", "random"]
+InformedStrategy = Literal["mixed", "uncertainty", "disagreement", "novelty"]
+Strategy = Literal[InformedStrategy, "random"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 NOVEL = ("mixed", "novelty")
 """The strategies that look at what is annotated or chosen."""
@@ -33,12 +35,18 @@ class Choice:
     """Words of it that were not seen, as far as the strategy looks at them."""
 
 
+def drawn(texts: Sequence[Document], count: int, seed: int) -> list[Document]:
+    """Up to `count` texts at random."""
+    places = np.random.default_rng(seed).permutation(len(texts))
+    return [texts[place] for place in places[:count]]
+
+
 def choose(
-    pool: Sequence[Signals], known: Sequence[Signals], count: int, by: Strategy, *, seed: int = 0
+    pool: Sequence[Signals], known: Sequence[Signals], count: int, by: InformedStrategy
 ) -> list[Choice]:
     """Up to `count` texts in the order of their worth; `known` are annotated texts."""
     count = min(count, len(pool))
-    fixed = np.random.default_rng(seed).random(len(pool)) if by == "random" else _fixed_ranks(pool, by)
+    fixed = _fixed_ranks(pool, by)
     if by not in NOVEL:
         return [Choice(int(place)) for place in np.argsort(-fixed, kind="stable")[:count]]
     novelty = Novelty(pool, known)
@@ -53,7 +61,7 @@ def choose(
     return chosen
 
 
-def _fixed_ranks(pool: Sequence[Signals], by: Strategy) -> Floats:
+def _fixed_ranks(pool: Sequence[Signals], by: InformedStrategy) -> Floats:
     """(texts,): the ranks that do not depend on what is chosen."""
     worth = np.zeros(len(pool))
     if by in ("mixed", "uncertainty"):

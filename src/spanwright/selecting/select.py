@@ -8,7 +8,7 @@ from typing import Any
 
 from spanwright.errors import InputError
 from spanwright.predicting.tagger import Tagger
-from spanwright.selecting.choosing import NOVEL, Strategy, choose
+from spanwright.selecting.choosing import NOVEL, Choice, Strategy, choose, drawn
 from spanwright.selecting.duplicates import without_duplicates
 from spanwright.selecting.signals import Mention, Signals, has_two_views, look_at
 from spanwright.text import Document, words
@@ -38,19 +38,26 @@ def select(
             "the model has no tagger beside its spans that could disagree with them; train one with "
             "`--set auxiliaries.tagger.kind=softmax`, or choose by another strategy, such as --by mixed"
         )
-    pool = look_at(tagger, without_duplicates(texts, annotated))
-    known = look_at(tagger, annotated) if by in NOVEL else []
+    fresh = without_duplicates(texts, annotated)
+    if by == "random":
+        pool = look_at(tagger, drawn(fresh, count, seed))
+        choices = [Choice(place) for place in range(len(pool))]
+    else:
+        pool = look_at(tagger, fresh)
+        known = look_at(tagger, annotated) if by in NOVEL else []
+        choices = choose(pool, known, count, by)
+    suggested = tagger.tag(pool[choice.place].document for choice in choices)
     types = tagger.model.labels.types
     return [
-        _explained(pool[choice.place], rank, choice.new_words, by, types)
-        for rank, choice in enumerate(choose(pool, known, count, by, seed=seed), start=1)
+        _explained(document, rank, by, pool[choice.place], choice.new_words, types)
+        for rank, (document, choice) in enumerate(zip(suggested, choices, strict=True), start=1)
     ]
 
 
 def _explained(
-    signals: Signals, rank: int, new_words: list[str], by: Strategy, types: Sequence[str]
+    document: Document, rank: int, by: Strategy, signals: Signals, new_words: list[str], types: Sequence[str]
 ) -> Document:
-    """The document of a text with the reason for its choice."""
+    """A document with the reason for its choice."""
     amounts: dict[str, Any] = {
         "rank": rank,
         "by": by,
@@ -59,7 +66,6 @@ def _explained(
         "new_words": len(new_words),
     }
     reason = "; ".join(_reasons(signals, new_words, by, types)) or "drawn at random"
-    document = signals.document
     return replace(document, metadata={**document.metadata, KEY: {**amounts, "reason": reason}})
 
 

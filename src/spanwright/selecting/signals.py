@@ -39,7 +39,6 @@ class Signals:
     """What there is to learn from a text, as the model sees it."""
 
     document: Document
-    """With the entities that the model finds."""
     words: frozenset[str]
     """Its word forms, without case."""
     mistakes: float = 0.0
@@ -83,7 +82,7 @@ class _Look:
     def __init__(self, tagger: Tagger, documents: Sequence[Document]) -> None:
         self._tagger = tagger
         self._model = tagger.model
-        self._signals = [Signals(each, word_forms(each)) for each in tagger.tag(iter(documents))]
+        self._signals = [Signals(each, word_forms(each)) for each in documents]
         self._likely: list[list[tuple[float, Vectors]]] = [[] for _ in documents]
 
     @torch.inference_mode()

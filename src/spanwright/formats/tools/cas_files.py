@@ -18,7 +18,7 @@ TOKEN = f"{_DKPRO}.segmentation.type.Token"
 SENTENCE = f"{_DKPRO}.segmentation.type.Sentence"
 _DOCUMENT = f"{_DKPRO}.metadata.type.DocumentMetaData"
 FEATURE, IDENTIFIER, _DOCUMENT_ID = "value", "identifier", "documentId"
-_STRING = "uima.cas.String"
+STRING = "uima.cas.String"
 
 
 def import_cassis() -> Any:
@@ -86,7 +86,7 @@ def new_types() -> Any:
     ):
         made = types.create_type(name, supertypeName=supertype)
         for feature in features:
-            types.create_feature(made, feature, _STRING)
+            types.create_feature(made, feature, STRING)
     return types
 
 

@@ -34,6 +34,7 @@ from spanwright.formats.offsets import Offsets, Unit, offsets_in, unit_named
 from spanwright.formats.tools.marks import (
     read_marks,
     read_pair,
+    read_pairs,
     unwritable_marks,
     whole_entities,
     written_pairs,
@@ -120,16 +121,13 @@ def _marked(
     where = f"document {document.id!r}"
     found = read_marks(marks, lambda value: _entity(value, offsets), path, line, log, where)
     by_id = {_id_of(value): entity for value, entity in zip(marks, found, strict=True)}
-    relations: list[Relation] = []
-    for number, value in enumerate(pairs):
-        try:
-            pair = checked_object(value)
-            relations.append(
-                read_pair(pair.get("type"), (_key(pair.get("from_id")), _key(pair.get("to_id"))), by_id)
-            )
-        except InputError as error:
-            log.reject_relation(path, line, f"{where}: relation {number}: {error}")
-    return replace(document, entities=tuple(filter(None, found)), relations=tuple(relations))
+
+    def parse(value: Any) -> list[Relation]:
+        pair = checked_object(value)
+        return [read_pair(pair.get("type"), (_key(pair.get("from_id")), _key(pair.get("to_id"))), by_id)]
+
+    relations = read_pairs(pairs, parse, path, line, log, where)
+    return replace(document, entities=tuple(filter(None, found)), relations=relations)
 
 
 def _id_of(mark: Any) -> int | str | None:

@@ -73,7 +73,7 @@ def read(
         entities, relations = found.read(result)
         unread.update(found.unread)
         remark_odd_entities(entities, path, line, log, where=where)
-        return replace(document, entities=tuple(entities), relations=tuple(relations))
+        return replace(document, entities=entities, relations=relations)
 
     yield from read_items(path, log, _count, parse)
     if unread:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,13 @@ from spanwright.formats.json.records import Record
 from spanwright.formats.json.values import checked, checked_object, finite_number, range_in, strings
 from spanwright.formats.offsets import Offsets
 from spanwright.formats.standoff import remark_other_mention
-from spanwright.formats.tools.marks import read_pair, whole_entities, written_pairs
+from spanwright.formats.tools.marks import read_pair, read_pairs, whole_entities, written_pairs
 from spanwright.text import Document, Entity, Relation
 
 CONCEPTS = "concepts"
 """The name of the `TextArea` with the concepts of a region."""
 _LABELS = "labels"
+_REGION, _CONCEPTS, _RELATION = _LABELS, "concepts of a region", "relation"
 
 
 @dataclass(slots=True)
@@ -41,22 +43,23 @@ class Results:
     unread: set[str] = field(default_factory=set)
     """Types of results that are neither regions with labels nor relations, such as choices."""
 
-    def read(self, results: list[Any]) -> tuple[list[Entity], list[Relation]]:
+    def read(self, results: list[Any]) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
         """The entities and relations; wrong ones are rejected."""
-        concepts = {each.get("id"): each for each in results if isinstance(each, dict) and _is_concepts(each)}
+        concepts = {each.get("id"): each for each in results if _kind(each) == _CONCEPTS}
         entities: list[Entity] = []
-        by_id: dict[Any, Entity | None] = {}
+        by_id: dict[str, Entity | None] = {}
         for number, result in enumerate(results):
-            if isinstance(result, dict) and (_is_concepts(result) or result.get("type") == "relation"):
-                continue
-            if isinstance(result, dict) and "labels" not in str(result.get("type")):
-                self.unread.add(str(result.get("type")))
-                continue
-            found = list(self._region(result, concepts, number))
-            entities += found
-            if isinstance(result, dict) and isinstance(result.get("id"), str):
-                by_id[result["id"]] = found[0] if found else None
-        return entities, list(self._relations(results, by_id))
+            kind = _kind(result)
+            if kind == _REGION:
+                found = list(self._region(result, concepts, number))
+                entities += found
+                if isinstance(result, dict) and isinstance(result.get("id"), str):
+                    by_id[result["id"]] = found[0] if found else None
+            elif kind not in (_CONCEPTS, _RELATION):
+                self.unread.add(kind)
+        pairs = [each for each in results if _kind(each) == _RELATION]
+        parse = partial(_relations, marks=by_id)
+        return tuple(entities), read_pairs(pairs, parse, self.path, self.line, self.log, self.where)
 
     def _region(self, value: Any, concepts: dict[Any, Record], number: int) -> Iterator[Entity]:
         try:
@@ -87,22 +90,26 @@ class Results:
             entity, found, shown, self.path, self.line, self.log, where=self.where, text=self.text
         )
 
-    def _relations(self, results: list[Any], by_id: dict[Any, Entity | None]) -> Iterator[Relation]:
-        for number, result in enumerate(results):
-            if not isinstance(result, dict) or result.get("type") != "relation":
-                continue
-            try:
-                ends = str(result.get("from_id")), str(result.get("to_id"))
-                if result.get("direction") == "left":
-                    ends = ends[1], ends[0]
-                for label in strings(result, _LABELS) or ("",):
-                    yield read_pair(label, ends, by_id)
-            except InputError as error:
-                self.log.reject_relation(self.path, self.line, f"{self.where}: relation {number}: {error}")
+
+def _kind(result: Any) -> str:
+    """What a result is: a region, its concepts, a relation, or the name of something that is not read.
+
+    What is no object passes for a region, as which it is rejected.
+    """
+    if not isinstance(result, dict):
+        return _REGION
+    type_ = str(result.get("type"))
+    if type_ == "textarea" and result.get("from_name") == CONCEPTS:
+        return _CONCEPTS
+    return _REGION if "labels" in type_ else type_
 
 
-def _is_concepts(result: Record) -> bool:
-    return result.get("type") == "textarea" and result.get("from_name") == CONCEPTS
+def _relations(result: Record, marks: dict[str, Entity | None]) -> list[Relation]:
+    """A relation for each label of a result; one without a type where it has none."""
+    ends = str(result.get("from_id")), str(result.get("to_id"))
+    if result.get("direction") == "left":
+        ends = ends[1], ends[0]
+    return [read_pair(label, ends, marks) for label in strings(result, _LABELS) or ("",)]
 
 
 def _value(result: Record | None) -> Record:

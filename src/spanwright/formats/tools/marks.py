@@ -35,6 +35,24 @@ def read_marks(
     return found
 
 
+def read_pairs(
+    values: Iterable[Any],
+    parse: Callable[[Any], Iterable[Relation]],
+    path: Path,
+    line: int,
+    log: ReadingLog,
+    where: str,
+) -> tuple[Relation, ...]:
+    """The relations of each value; a rejection for those that `parse` refuses."""
+    found: list[Relation] = []
+    for number, value in enumerate(values):
+        try:
+            found += parse(value)
+        except InputError as error:
+            log.reject_relation(path, line, f"{where}: relation {number}: {error}")
+    return tuple(found)
+
+
 def read_pair(type_: Any, ends: tuple[Key, Key], marks: Mapping[Key, Entity | None]) -> Relation:
     """The relation between two marks that are named by their keys; an `InputError` for anything else."""
     first, second = (marks.get(end) for end in ends)

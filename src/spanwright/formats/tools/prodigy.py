@@ -34,6 +34,7 @@ from spanwright.formats.offsets import Offsets, Unit, offsets_in, unit_named
 from spanwright.formats.tools.marks import (
     read_marks,
     read_pair,
+    read_pairs,
     unwritable_marks,
     whole_entities,
     written_pairs,
@@ -118,15 +119,14 @@ def _marked(
     where = f"document {document.id!r}"
     found = read_marks(spans, lambda value: _entity(value, offsets), path, line, log, where)
     by_key = {(each.start, each.end, each.type): each for each in reversed(found) if each is not None}
-    relations: list[Relation] = []
-    for number, value in enumerate(pairs):
-        try:
-            pair = checked_object(value)
-            ends = _span_key(pair.get("head_span"), offsets), _span_key(pair.get("child_span"), offsets)
-            relations.append(read_pair(pair.get("label"), ends, by_key))
-        except InputError as error:
-            log.reject_relation(path, line, f"{where}: relation {number}: {error}")
-    return replace(document, entities=tuple(filter(None, found)), relations=tuple(relations))
+
+    def parse(value: Any) -> list[Relation]:
+        pair = checked_object(value)
+        ends = _span_key(pair.get("head_span"), offsets), _span_key(pair.get("child_span"), offsets)
+        return [read_pair(pair.get("label"), ends, by_key)]
+
+    relations = read_pairs(pairs, parse, path, line, log, where)
+    return replace(document, entities=tuple(filter(None, found)), relations=relations)
 
 
 def _span_key(value: Any, offsets: Offsets) -> tuple[int, int, str]:

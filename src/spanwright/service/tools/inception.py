@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from spanwright.errors import InputError
-from spanwright.formats.tools.cas_files import TOKEN, load_cas, parse_types, ranges_of
+from spanwright.formats.tools.cas_files import STRING, TOKEN, load_cas, parse_types, ranges_of
 from spanwright.service.answers import Service
 from spanwright.service.messages import FieldError
 from spanwright.service.tools.suggesting import Naming, document_of, suggested
@@ -72,21 +72,33 @@ class Inception:
 
 def _read(request: RecommendRequest) -> Any:
     """The CAS of a request, whose type system must have the place of predictions."""
-    layer, feature = request.metadata.layer, request.metadata.feature
     try:
         types = parse_types(request.type_system.encode(), "typeSystem")
     except InputError as error:
         raise FieldError(("typeSystem",), str(error)) from None
-    if not types.contains_type(layer):
-        raise FieldError(("metadata", "layer"), f"the type system has no type {layer!r:.100}")
-    known = {each.name for each in types.get_type(layer).all_features}
-    if not {feature, _PREDICTED} <= known:
-        lacking = feature if feature not in known else _PREDICTED
-        raise FieldError(("metadata", "feature"), f"{layer!r:.100} has no feature {lacking!r:.100}")
+    _check_place(request.metadata, types)
     try:
         return load_cas(request.document.xmi.encode(), types, "xmi")
     except InputError as error:
         raise FieldError(("document", "xmi"), str(error)) from None
+
+
+def _check_place(place: RecommenderPlace, types: Any) -> None:
+    """Refuse a layer that is not of text, and a feature that it lacks or that cannot hold a type."""
+    layer, feature = place.layer, place.feature
+    if not types.contains_type(layer):
+        raise FieldError(("metadata", "layer"), f"the type system has no type {layer!r:.100}")
+    values = {each.name: each.rangeType.name for each in types.get_type(layer).all_features}
+    if not {"begin", "end"} <= values.keys():
+        raise FieldError(
+            ("metadata", "layer"), f"{layer!r:.100} has no begin and end; expected a layer of annotations"
+        )
+    for needed in (feature, _PREDICTED):
+        if needed not in values:
+            raise FieldError(("metadata", "feature"), f"{layer!r:.100} has no feature {needed!r:.100}")
+    if not types.subsumes(STRING, values[feature]):
+        reason = f"{feature!r:.100} has values of the type {values[feature]!r:.100}; expected {STRING!r}"
+        raise FieldError(("metadata", "feature"), reason)
 
 
 def _document(cas: Any) -> Document:

@@ -41,11 +41,14 @@ async def suggested(service: Service, documents: Sequence[Document]) -> list[Doc
 def _runs(documents: Sequence[Document]) -> Iterator[list[Document]]:
     """Documents in runs that are tagged together; a long one is a run of its own."""
     run: list[Document] = []
+    characters = 0
     for document in documents:
-        if run and sum(len(each.text) for each in (*run, document)) > _RUN_CHARACTERS:
+        length = len(document.text) + 1  # so that empty texts fill a run, too
+        if run and characters + length > _RUN_CHARACTERS:
             yield run
-            run = []
+            run, characters = [], 0
         run.append(document)
+        characters += length
     if run:
         yield run
 
@@ -65,10 +68,10 @@ class Naming:
 
     def among(self, labels: Collection[str]) -> dict[str, str]:
         """The label of each type that has one: by its name, whose case, blanks and signs do not matter."""
-        plain = {_plain(label): label for label in reversed(list(labels))}
-        exact = {name: name for name in labels}
+        plain = {_plain(label): label for label in reversed(list(labels)) if _plain(label)}
+        exact = {label: label for label in labels}
         found = {type_: exact.get(name) or plain.get(_plain(name)) for type_, name in self.types.items()}
-        return {type_: label for type_, label in found.items() if label is not None}
+        return {type_: label for type_, label in found.items() if label}
 
     def named(self, entities: Sequence[Entity], labels: Mapping[str, str]) -> list[Entity]:
         """The entities whose types have labels, with these."""

@@ -97,55 +97,6 @@ def test_requests_that_wait_go_into_one_batch(tagger: Tagger) -> None:
     ]
 
 
-def be_patient(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    monkeypatch.setattr("spanwright.service.batching._PATIENCE", 1e9)
-    monkeypatch.setattr("spanwright.service.batching._LONGEST_PATIENCE", seconds)
-
-
-def test_clients_that_were_inside_together_are_awaited_for_a_moment(
-    tagger: Tagger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    be_patient(monkeypatch, 1.0)
-
-    async def client(room: Room) -> None:
-        for _ in range(4):
-            await room.ask("p53")
-
-    async def story(room: Room) -> None:
-        first = asyncio.create_task(client(room))
-        await room.is_busy()
-        others = [asyncio.create_task(client(room)) for _ in range(2)]
-        await asyncio.sleep(0.05)
-        room.open()
-        await asyncio.gather(first, *others)
-
-    # In the last, the other two wait in vain for the first, who has asked often enough.
-    assert [figures.requests for figures in in_room(tagger, story).figures] == [1, 3, 3, 3, 2]
-
-
-def test_clients_are_awaited_as_long_as_some_come_back(
-    tagger: Tagger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("spanwright.service.batching._LONGEST_PATIENCE", 60.0)
-    pause = 0.5
-
-    async def story(room: Room) -> None:
-        first = room.ask("p53")
-        await room.is_busy()
-        room.open()
-        await first
-        while not room.batcher._changed._waiters:  # until its thread has nothing to do
-            await asyncio.sleep(0.01)
-        room.batcher._expected, room.batcher._patience = 4, pause
-        asked = []
-        for _ in range(4):  # all of them take longer than the patience with one
-            asked.append(room.ask("cells"))
-            await asyncio.sleep(0.5 * pause)
-        await asyncio.gather(*asked)
-
-    assert [figures.requests for figures in in_room(tagger, story).figures] == [1, 4]
-
-
 def test_all_requests_of_a_batch_are_answered_in_one_go(tagger: Tagger) -> None:
     calls: list[object] = []
 
@@ -162,27 +113,6 @@ def test_all_requests_of_a_batch_are_answered_in_one_go(tagger: Tagger) -> None:
 
     in_room(tagger, story)
     assert len(calls) == 2
-
-
-def test_a_client_alone_waits_for_nobody(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
-    be_patient(monkeypatch, 1000)
-
-    async def story(room: Room) -> None:
-        room.open()
-        for _ in range(3):
-            await room.ask("p53")
-
-    assert len(in_room(tagger, story).figures) == 3
-
-
-def test_a_batch_that_can_be_filled_waits_for_nobody(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
-    be_patient(monkeypatch, 1000)
-
-    async def story(room: Room) -> None:
-        room.open()
-        assert len(await room.ask(*["p53 in cells"] * 10)) == 10
-
-    assert [figures.documents for figures in in_room(tagger, story, batch_words=6).figures] == [2] * 5
 
 
 def test_a_batch_has_as_many_documents_as_fit(tagger: Tagger) -> None:

@@ -168,22 +168,23 @@ def test_a_long_text_whose_time_is_up_is_tagged_no_further(tagger: Tagger) -> No
         assert started.tag(text="p53 in cells " * 100).status_code == 413
         gated.gate.set()
         wait_until(lambda: not started.service.models[0].batcher._begun)
+        started.service.timeout = PATIENCE
         assert started.tag(text="p53").status_code == 200
-        assert len(gated.steps) == 1
+        # None if even its first step came too late, on a machine that is very busy.
+        assert len(gated.steps) <= 1
 
 
 def test_a_request_that_waits_too_long_for_others_is_told_when_to_try_again(gated: GatedTagger) -> None:
-    with served({"gated": gated}, timeout=0.6) as started, ThreadPoolExecutor(2) as pool:
-        first = pool.submit(started.tag, text="p53")
+    with served({"gated": gated}) as started, ThreadPoolExecutor(1) as pool:
+        other = pool.submit(started.tag, text="p53")
         wait_until(lambda: inside(started) == 1)
-        time.sleep(0.2)
-        second = pool.submit(started.tag, text="p53")
-        wait_until(lambda: inside(started) == 2)
-        refused = first.result()
+        started.service.timeout = 0.3
+        refused = started.tag(text="p53")
         assert refused.status_code == 503
-        assert "limit of 0.6 s, beside 1 other" in refused.json()["detail"]
+        assert "limit of 0.3 s, beside 1 other" in refused.json()["detail"]
         assert int(refused.headers["Retry-After"]) >= 1
-        assert second.result().status_code == 413
+        gated.gate.set()
+        assert other.result().status_code == 200
 
 
 def test_both_ways_to_tell_the_length_of_a_body_are_refused(service: Served) -> None:
@@ -291,6 +292,19 @@ def test_a_connection_without_a_request_is_closed(tagger: Tagger, monkeypatch: p
     with served({"plain": tagger}) as started, connection(started.port) as opened:
         opened.sendall(b"POST /tag HTTP/1.1\r\nHost: ")
         assert opened.recv(1) == b""
+
+
+def test_a_connection_whose_request_takes_long_is_not_closed(
+    gated: GatedTagger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "_IDLE_SECONDS", 0.5)
+    with served({"gated": gated}) as started, connection(started.port) as asking:
+        asking.sendall(tag_request(started.port, text="p53"))
+        wait_until(lambda: inside(started) == 1)
+        with connection(started.port) as idle:
+            assert idle.recv(1) == b"", "it came later, and is closed already"
+        gated.gate.set()
+        assert answer_of(asking)[0] == 200
 
 
 def test_connections_wait_while_the_service_does_something_else(

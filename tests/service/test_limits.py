@@ -293,6 +293,18 @@ def test_a_connection_without_a_request_is_closed(tagger: Tagger, monkeypatch: p
         assert opened.recv(1) == b""
 
 
+@pytest.mark.slow
+def test_a_connection_is_kept_for_the_next_request(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For longer than the server would keep it unless told."""
+    monkeypatch.setattr(running, "_IDLE_SECONDS", 7)
+    with served({"plain": tagger}) as started, connection(started.port) as opened:
+        opened.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert answer_of(opened)[0] == 200
+        answered = time.monotonic()
+        assert opened.recv(1) == b""
+        assert time.monotonic() - answered > 6
+
+
 def test_a_connection_whose_request_takes_long_is_not_closed(
     gated: GatedTagger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

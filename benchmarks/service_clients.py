@@ -20,13 +20,11 @@ KINDS = {
     "columns": (8, 1),
     "wrong": (5, 0),
     "leaves": (5, 1),
-    "dense": (0.1, 0),
-    "huge": (0.2, 0),
 }
-"""Kinds of requests: how many of a hundred there are, and of how many documents each is. The last two have a
-megabyte: as many words as that can hold, which are refused unless --request-words allows them, and as many
-documents, whose client gives up."""
+"""Kinds of requests: how many of a hundred there are, and of how many documents each is."""
 MEGABYTES = ("dense", "huge")
+"""Requests of a megabyte: as many words as that can hold, which are refused unless --request-words allows
+them, and as many documents, whose client gives up."""
 PATIENCE = {"leaves": 0.02, "huge": 5.0}
 """Seconds after which clients of these kinds leave."""
 _MEGABYTE = 2**20 - 100
@@ -90,7 +88,8 @@ async def closed_loop(port: int, bodies: Sequence[bytes], clients: int, seconds:
 
 def request(kind: str, documents: Sequence[Document], generator: random.Random) -> dict[str, Any]:
     """A request of a kind, of documents drawn by chance."""
-    texts = [document.text for document in generator.choices(documents, k=KINDS[kind][1])]
+    count = KINDS[kind][1] if kind in KINDS else 0
+    texts = [document.text for document in generator.choices(documents, k=count)]
     match kind:
         case "several":
             return {"texts": texts, "minimum_confidence": 0.5}

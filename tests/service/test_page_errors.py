@@ -141,6 +141,7 @@ def test_tagging_can_be_stopped(page: Any) -> None:
     page.click("#tag")
     wait_for_text(page, "#tag", "Tag")
     assert not page.is_visible("#notice")
-    page.unroute("**/tag")
+    # The newest route answers. Taking the first one away would send on the request that it holds.
+    page.route("**/tag", lambda route: route.continue_())
     page.click("#tag")
     wait_for_answer(page)

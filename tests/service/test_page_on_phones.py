@@ -66,6 +66,7 @@ def test_the_options_are_in_a_drawer(page: Any) -> None:
     assert page.is_visible("button[data-format=conll]")
     page.touchscreen.tap(100, 20)
     page.wait_for_selector("#side", state="hidden")
+    settle(page)
     assert drawn(page) == ["Disease Disease-0.70", "Cell Cell-0.30"]
     page.tap("#open-side")
     page.tap("#close-side")

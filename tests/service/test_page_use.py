@@ -176,12 +176,13 @@ def test_downloads_hold_what_the_threshold_leaves(page: Any, stand_in: StandIn, 
 
 def test_brat_is_saved_as_text_and_annotations(page: Any) -> None:
     tag(page)
-    files: dict[str, str] = {}
-    page.on("download", lambda each: files.update({each.suggested_filename: Path(each.path()).read_text()}))
-    page.click("button[data-format=brat]")
-    wait_for_text(page, "#status", "^Saved")
-    page.wait_for_timeout(300)
-    assert files == {"tagged.txt": TEXT, "tagged.ann": "4 in brat"}
+    with (
+        page.expect_download(lambda each: each.suggested_filename == "tagged.txt") as text,
+        page.expect_download(lambda each: each.suggested_filename == "tagged.ann") as annotations,
+    ):
+        page.click("button[data-format=brat]")
+    assert Path(text.value.path()).read_text() == TEXT
+    assert Path(annotations.value.path()).read_text() == "4 in brat"
 
 
 def test_what_a_format_cannot_express_is_told(page: Any, stand_in: StandIn) -> None:
@@ -189,8 +190,7 @@ def test_what_a_format_cannot_express_is_told(page: Any, stand_in: StandIn) -> N
     tag(page)
     with page.expect_download():
         page.click("button[data-format=conll]")
-    settle(page)
-    assert page.inner_text("#status") == "Saved tagged.conll, without 3 things that the format cannot express"
+    wait_for_text(page, "#status", "^Saved tagged.conll, without 3 things that the format cannot express$")
 
 
 def test_a_click_on_an_entity_shows_its_details(page: Any, stand_in: StandIn) -> None:

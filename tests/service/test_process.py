@@ -10,13 +10,27 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 import pytest
 
 import tiny
-from service.serving import PATIENCE, Asked, ask, connection, head, process, resident_megabytes, tag_request
+from service.serving import (
+    PATIENCE,
+    Asked,
+    answer_of,
+    ask,
+    connection,
+    forget_most_megabytes,
+    head,
+    most_megabytes,
+    process,
+    resident_megabytes,
+    tag_request,
+    wait_until,
+)
 from spanwright import artifact
 
 pytestmark = pytest.mark.skipif(
@@ -87,6 +101,28 @@ def test_overload_is_refused_and_not_queued_without_end(
     assert max(each.seconds for each in asked if each.status == 200) < 1.5 * QUEUE * took / statuses[200]
 
 
+def burst(started: subprocess.Popen[str], port: int, clients: int) -> float:
+    """Clients with large bodies that all wait when the service looks; by how much its memory grew at most."""
+    request = head(port, length=2_000_000) + b"a" * 200_000
+    with ExitStack() as stack:
+        started.send_signal(signal.SIGSTOP)
+        stack.callback(started.send_signal, signal.SIGCONT)
+        opened = [stack.enter_context(connection(port)) for _ in range(clients)]
+        for each in opened:
+            each.sendall(request)
+        forget_most_megabytes(started.pid)
+        before = resident_megabytes(started.pid)
+        started.send_signal(signal.SIGCONT)
+        assert {answer_of(each)[0] for each in opened} == {413}
+        return most_megabytes(started.pid) - before
+
+
+def test_bodies_of_clients_who_come_at_the_same_moment_are_not_all_read_at_once(model: Path) -> None:
+    with process(model, "--threads", 1) as (started, port):
+        burst(started, port, 600)  # what the connections take stays with the process
+        assert burst(started, port, 600) < 20
+
+
 def test_a_signal_ends_the_service_when_all_inside_are_answered(model: Path) -> None:
     with process(model, "--threads", 1, "--batch-words", 100) as (started, port), connection(port) as opened:
         texts = [SENTENCE * 5] * 100
@@ -103,12 +139,25 @@ def test_a_signal_ends_the_service_when_all_inside_are_answered(model: Path) -> 
 
 
 def _wait_until_inside(port: int) -> None:
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
-        deadline = time.monotonic() + PATIENCE
-        while 'spanwright_queue_requests{model="run' not in (told := client.get("/metrics").text) or (
-            "} 1.0" not in next(line for line in told.splitlines() if line.startswith("spanwright_queue_req"))
-        ):
-            assert time.monotonic() < deadline
+    """Wait until a request has come inside; it may have been answered already."""
+    names = ("spanwright_queue_requests{", "spanwright_documents_total{")
+    wait_until(lambda: any(figure > 0 for figure in figures(port, names)))
+
+
+def figures(port: int, names: tuple[str, ...]) -> list[float]:
+    """The values of all lines of the metrics that begin with one of these."""
+    with connection(port) as opened:
+        opened.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        lines = answer_of(opened)[2].decode().splitlines()
+    return [float(line.split()[-1]) for line in lines if line.startswith(names)]
+
+
+def ready(port: int) -> tuple[int, bytes]:
+    """What a new connection gets to know."""
+    with connection(port) as opened:
+        opened.sendall(b"GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        status, _, body = answer_of(opened)
+    return status, body
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -118,12 +167,11 @@ def test_a_service_says_that_it_is_about_to_end_before_it_closes_its_door(
     with process(model, "--threads", 1, "--drain-seconds", 3) as (started, port):
         signalled = time.monotonic()
         started.send_signal(number)
-        base = f"http://127.0.0.1:{port}"
-        while (answer := httpx.get(f"{base}/ready", timeout=PATIENCE)).status_code == 200:
+        while (answer := ready(port))[0] == 200:
             assert time.monotonic() - signalled < 3
-        assert (answer.status_code, answer.json()) == (503, {"status": "draining"})
+        assert answer == (503, b'{"status":"draining"}')
         # Whoever has not seen it yet is still answered.
-        assert httpx.post(f"{base}/tag", json={"text": "p53"}, timeout=PATIENCE).status_code == 200
+        assert asyncio.run(ask(port, tag_request(port, text="p53"))).status == 200
         assert started.wait(PATIENCE) == 0
         assert 3 <= time.monotonic() - signalled < 13
         with pytest.raises(ConnectionRefusedError):
@@ -159,18 +207,11 @@ def test_a_text_of_a_megabyte_holds_up_nobody_and_is_given_up_when_its_client_le
                 small_requests(started.pid, port, lambda: time.monotonic() > deadline)
             )
         left = time.monotonic()
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
-            while "spanwright_queue_requests" not in (told := client.get("/metrics").text) or _busy(told):
-                assert time.monotonic() - left < 2
+        while any(figures(port, ("spanwright_queue_requests{", "spanwright_batch_running_seconds{"))):
+            assert time.monotonic() - left < 2
         assert statistics.quantiles(seconds, n=20, method="inclusive")[-1] < 2
         assert len(seconds) > 5
         assert most - before < 300
-
-
-def _busy(figures: str) -> bool:
-    """Whether a request is inside, or a batch runs."""
-    names = ("spanwright_queue_requests{", "spanwright_batch_running_seconds{")
-    return any(float(line.split()[-1]) > 0 for line in figures.splitlines() if line.startswith(names))
 
 
 @pytest.mark.slow

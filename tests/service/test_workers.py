@@ -8,6 +8,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -33,7 +34,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def is_mapped(process_id: int | str, file: Path) -> bool:
-    return str(file) in Path(f"/proc/{process_id}/maps").read_text()
+    with suppress(OSError):  # the process has ended meanwhile
+        return str(file) in Path(f"/proc/{process_id}/maps").read_text()
+    return False
 
 
 @needs_proc

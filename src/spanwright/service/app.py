@@ -118,6 +118,14 @@ def _add_answers(app: FastAPI, answers: Answers) -> None:
     not_ready: _Documented = {
         503: {"model": StatusAnswer, "description": "The service is about to end, or a batch is stuck"}
     }
+    # First, as paths are looked for one after another.
+    app.add_api_route(
+        "/tag",
+        answers.tag,
+        methods=["POST"],
+        response_model=TagAnswer | list[BratAnswer],
+        responses=_UNAUTHORISED | _TAG_ANSWERS,
+    )
     app.add_api_route("/health", answers.health, responses=_FOREIGN)
     app.add_api_route("/ready", answers.ready, response_model=StatusAnswer, responses=_FOREIGN | not_ready)
     for path, probe in (("/health", answers.health), ("/ready", answers.ready)):
@@ -129,13 +137,6 @@ def _add_answers(app: FastAPI, answers: Answers) -> None:
         response_model=None,
         response_class=PlainTextResponse,
         responses=_UNAUTHORISED,
-    )
-    app.add_api_route(
-        "/tag",
-        answers.tag,
-        methods=["POST"],
-        response_model=TagAnswer | list[BratAnswer],
-        responses=_UNAUTHORISED | _TAG_ANSWERS,
     )
 
 

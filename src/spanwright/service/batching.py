@@ -2,8 +2,9 @@
 
 Requests wait in a bounded list. Whenever the thread is free, it takes documents from its front until a batch
 is full, whichever requests they belong to; a request with more documents than fit goes on after the others,
-so that it holds up nobody for longer than a batch. A text that is longer than a batch is tagged in steps,
-with the others in between, and no further once its client has left.
+so that it holds up nobody for longer than a batch. It never waits for more: those who come while it tags are
+its next batch, and are read, checked and answered meanwhile. A text that is longer than a batch is tagged in
+steps, with the others in between, and no further once its client has left.
 """
 
 from __future__ import annotations
@@ -24,9 +25,6 @@ from spanwright.text import Document, iter_words, words
 
 _KEPT_TAGGERS = 8
 """Taggers with types of requests that are remembered: for each, only the vectors of its types are its own."""
-_PATIENCE, _LONGEST_PATIENCE = 0.1, 0.05
-"""How long a batch waits for the next of those who were inside at the last one, as a share of that one's
-time, and for all of them, in seconds."""
 _LONG_TOGETHER = 4
 """Long texts that are begun and not done: each keeps what was found so far, and takes its turns."""
 _CHARACTERS_PER_WORD = 10
@@ -74,18 +72,12 @@ class Batcher:
         self._batch_words = batch_words
         self._on_batch = on_batch
         self._described: OrderedDict[AskedTypes, Tagger] = OrderedDict()
-        self._jobs: list[InsideRequest] = []
+        self._inside: list[InsideRequest] = []
         self._changed = threading.Condition()
         self._begun: list[InsideRequest] = []
         """Those whose long text is being tagged."""
         self._stopping = False
         self._since: float | None = None
-        self._expected = 0
-        self._awaited = 1
-        """So many requests wake the thread up, while it waits."""
-        self._moves = 0
-        """How often a request came or went."""
-        self._patience = 0.0
         self._seconds_per_request = 0.1
         # A daemon: a batch that cannot be interrupted shall not keep the process alive.
         threading.Thread(target=self._work, name="spanwright batches", daemon=True).start()
@@ -93,34 +85,30 @@ class Batcher:
     async def tag(self, documents: Sequence[Document], types: Mapping[str, str]) -> list[Document]:
         """The documents with all entities of any confidence; cancelling this frees its place."""
         answer: asyncio.Future[list[Document]] = asyncio.get_running_loop().create_future()
-        job = InsideRequest(deque(documents), tuple(types.items()), answer)
+        request = InsideRequest(deque(documents), tuple(types.items()), answer)
         with self._changed:
             self.check_room()
-            self._jobs.append(job)
-            self._moves += 1
-            # Each time that the thread wakes up, the event loop stands still for a moment.
-            if self._has_enough():
-                self._changed.notify()
+            self._inside.append(request)
+            self._changed.notify()
         try:
             return await answer
         finally:
             with self._changed:
-                self._jobs.remove(job)
-                self._moves += 1
-                if job.waiting:  # its client has left
+                self._inside.remove(request)
+                if request.waiting:  # its client has left
                     self._changed.notify()
 
     def check_room(self) -> None:
         """Raise `OverloadError` if no further request is taken."""
         if self._stopping:
             raise OverloadError("the service is shutting down", self.retry_seconds)
-        if len(self._jobs) >= self._most_requests:
-            raise OverloadError(f"{len(self._jobs)} requests are waiting already", self.retry_seconds)
+        if len(self._inside) >= self._most_requests:
+            raise OverloadError(f"{len(self._inside)} requests are waiting already", self.retry_seconds)
 
     @property
     def length(self) -> int:
         """Requests inside: waiting, or being tagged."""
-        return len(self._jobs)
+        return len(self._inside)
 
     @property
     def busy_seconds(self) -> float:
@@ -131,7 +119,7 @@ class Batcher:
     @property
     def retry_seconds(self) -> int:
         """A guess at the whole seconds until all requests inside are answered."""
-        seconds = math.ceil((len(self._jobs) + 1) * self._seconds_per_request)
+        seconds = math.ceil((len(self._inside) + 1) * self._seconds_per_request)
         return min(_LONGEST_RETRY, max(1, seconds))
 
     def stop(self) -> None:
@@ -143,116 +131,92 @@ class Batcher:
     def give_up(self) -> None:
         """Refuse what is still inside."""
         with self._changed:
-            for job in self._jobs:
-                fail(job, OverloadError("the service is shutting down", self.retry_seconds))
+            for request in self._inside:
+                fail(request, OverloadError("the service is shutting down", self.retry_seconds))
             self._changed.notify()
 
     def _work(self) -> None:
         memory = FreeMemory()
-        while (jobs := self._next_jobs()) is not None:
-            if not jobs:  # all of them have left meanwhile
-                continue
+        while (requests := self._next_requests()) is not None:
             self._since = started = time.monotonic()
-            served = self._serve(jobs)
+            served = self._serve(requests)
             seconds = time.monotonic() - started
             self._since = None
             self._to_the_back(served)
-            self._patience = min(_LONGEST_PATIENCE, _PATIENCE * seconds)
             self._seconds_per_request *= _INERTIA
             self._seconds_per_request += (1 - _INERTIA) * seconds / len(served)
             memory.give_back()
 
-    def _serve(self, jobs: Sequence[InsideRequest]) -> list[InsideRequest]:
-        """Tag a batch, or make a step of the long text of the first job; those that were served."""
-        if self._has_long(jobs[0]):
-            self._step(jobs[0])
-            self._expected = 0
-            return [jobs[0]]
-        batch = self._fill(jobs)
-        is_full = any(job.waiting for job in jobs)
+    def _serve(self, requests: Sequence[InsideRequest]) -> list[InsideRequest]:
+        """Tag a batch, or make a step of the long text of the first request; those that were served."""
+        if self._has_long(requests[0]):
+            self._step(requests[0])
+            return [requests[0]]
+        batch = self._fill(requests)
         self._tag(batch)
-        if is_full:
-            self._expected = 0
-        return _jobs_of(batch)
+        return _requests_of(batch)
 
-    def _next_jobs(self) -> list[InsideRequest] | None:
-        """The jobs with documents that wait, once there are any; None when there will be none."""
+    def _next_requests(self) -> list[InsideRequest] | None:
+        """The requests with documents that wait, once there are any; None when there will be none."""
         with self._changed:
-            self._awaited = 1
-            while not self._has_enough():
-                self._drop_steps()
-                self._changed.wait()
-            self._wait_for_others()
             self._drop_steps()
-            jobs = self._open_jobs()
-            if self._stopping and not jobs:
-                return None
-            begun = sum(job.steps is not None for job in jobs)
-            return [job for job in jobs if begun < _LONG_TOGETHER or job.steps or not self._has_long(job)]
+            while not (requests := self._open_requests()):
+                if self._stopping:
+                    return None
+                self._changed.wait()
+                self._drop_steps()
+        # Not while the event loop would have to wait: this may look for words.
+        begun = sum(request.steps is not None for request in requests)
+        return [each for each in requests if begun < _LONG_TOGETHER or each.steps or not self._has_long(each)]
 
-    def _wait_for_others(self) -> None:
-        """Clients that were answered together mostly ask again together: the first shall not go alone.
-
-        As long as some are still being answered or come back, the others are awaited.
-        """
-        self._awaited = self._expected
-        until = time.monotonic() + _LONGEST_PATIENCE
-        seen = -1
-        while seen != self._moves and (left := until - time.monotonic()) > 0 and not self._has_enough():
-            seen = self._moves
-            self._changed.wait(min(self._patience, left))
-
-    def _has_enough(self) -> bool:
-        return self._stopping or len(self._open_jobs()) >= self._awaited
-
-    def _open_jobs(self) -> list[InsideRequest]:
-        return [job for job in self._jobs if job.is_open]
+    def _open_requests(self) -> list[InsideRequest]:
+        return [request for request in self._inside if request.is_open]
 
     def _drop_steps(self) -> None:
         """Forget the texts of clients that have left while they were tagged."""
-        for job in [job for job in self._begun if not job.is_open]:
-            self._begun.remove(job)
-            job.steps = None
+        for request in [request for request in self._begun if not request.is_open]:
+            self._begun.remove(request)
+            request.steps = None
 
-    def _has_long(self, job: InsideRequest) -> bool:
-        """Whether the next document of a job is longer than a batch."""
-        if len(job.waiting[0].text) > _CHARACTERS_PER_WORD * self._batch_words:
+    def _has_long(self, request: InsideRequest) -> bool:
+        """Whether the next document of a request is longer than a batch."""
+        if len(request.waiting[0].text) > _CHARACTERS_PER_WORD * self._batch_words:
             return True
-        document = job.waiting[0] = _with_words(job.waiting[0])
+        document = request.waiting[0] = _with_words(request.waiting[0])
         return len(words(document)) > self._batch_words
 
-    def _step(self, job: InsideRequest) -> None:
+    def _step(self, request: InsideRequest) -> None:
         """Make a step of a long text."""
         try:
-            if job.steps is None:
-                job.steps = self._tagger_for(job.types).tag_in_steps([job.waiting[0]])
-                self._begun.append(job)
-            next(job.steps)
+            if request.steps is None:
+                request.steps = self._tagger_for(request.types).tag_in_steps([request.waiting[0]])
+                self._begun.append(request)
+            next(request.steps)
         except StopIteration as end:
-            self._begun.remove(job)
-            job.steps = None
-            self._finish_long(job, end.value)
+            self._begun.remove(request)
+            request.steps = None
+            self._finish_long(request, end.value)
         except Exception as error:
-            fail(job, error)
+            fail(request, error)
 
-    def _finish_long(self, job: InsideRequest, found: Sequence[Document]) -> None:
-        document = job.waiting.popleft()
+    def _finish_long(self, request: InsideRequest, found: Sequence[Document]) -> None:
+        document = request.waiting.popleft()
         counted = sum(1 for _ in iter_words(document))
-        job.done.extend(replace(each, words=None) for each in found)
+        request.done.extend(replace(each, words=None) for each in found)
         self._on_batch(BatchFigures(1, 1, counted, len(found[0].entities)))
-        if not job.waiting:
-            succeed([job])
+        if not request.waiting:
+            succeed([request])
 
-    def _fill(self, jobs: Sequence[InsideRequest]) -> _Batch:
+    def _fill(self, requests: Sequence[InsideRequest]) -> _Batch:
         """Documents of one set of types, in order, up to the first that has no room."""
         batch: _Batch = []
         room = self._batch_words
-        for job in jobs:
-            while job.types == jobs[0].types and job.waiting and not self._has_long(job):
-                room -= len(words(job.waiting[0]))
+        for request in requests:
+            while request.types == requests[0].types and request.waiting and not self._has_long(request):
+                room -= len(words(request.waiting[0]))
                 if room < 0 and batch:
                     return batch
-                batch.append((job, job.waiting.popleft()))
+                batch.append((request, request.waiting.popleft()))
         return batch
 
     def _tag(self, batch: _Batch) -> None:
@@ -262,24 +226,22 @@ class Batcher:
         except Exception as error:
             self._blame(batch, error)
             return
-        for (job, _), document in zip(batch, found, strict=True):
-            job.done.append(replace(document, words=None))
+        for (request, _), document in zip(batch, found, strict=True):
+            request.done.append(replace(document, words=None))
         counted = sum(len(words(document)) for _, document in batch)
         entities = sum(len(document.entities) for document in found)
-        jobs = _jobs_of(batch)
-        self._on_batch(BatchFigures(len(jobs), len(found), counted, entities))
-        # Before any of them is answered, and asks again.
-        self._expected = len({*jobs, *self._open_jobs()})
-        succeed([job for job in jobs if not job.waiting])
+        requests = _requests_of(batch)
+        self._on_batch(BatchFigures(len(requests), len(found), counted, entities))
+        succeed([request for request in requests if not request.waiting])
 
     def _blame(self, batch: _Batch, error: Exception) -> None:
         """Fail the one request of a batch; of several, tag each by itself to spare the innocent."""
-        jobs = _jobs_of(batch)
-        if len(jobs) == 1:
-            fail(jobs[0], error)
+        requests = _requests_of(batch)
+        if len(requests) == 1:
+            fail(requests[0], error)
             return
-        for job in jobs:
-            self._tag([item for item in batch if item[0] is job])
+        for request in requests:
+            self._tag([item for item in batch if item[0] is request])
 
     def _tagger_for(self, types: AskedTypes) -> Tagger:
         if not types:
@@ -293,14 +255,11 @@ class Batcher:
 
     def _to_the_back(self, served: Sequence[InsideRequest]) -> None:
         with self._changed:
-            for job in served:
-                if job in self._jobs:
-                    self._jobs.remove(job)
-                    self._jobs.append(job)
+            self._inside.sort(key=served.__contains__)
 
 
-def _jobs_of(batch: _Batch) -> list[InsideRequest]:
-    return list(dict.fromkeys(job for job, _ in batch))
+def _requests_of(batch: _Batch) -> list[InsideRequest]:
+    return list(dict.fromkeys(request for request, _ in batch))
 
 
 def _with_words(document: Document) -> Document:

@@ -7,68 +7,64 @@ ends, nor that of an answer that is never taken.
 from __future__ import annotations
 
 import asyncio
-import time
 from importlib import import_module
 from typing import Any
 
 from spanwright.errors import SpanwrightError
 from spanwright.service.asgi import Application, Receive, Scope, Send
 
-_LOOK_SECONDS = 1.0
 _PROTOCOL = ("uvicorn.protocols.http.h11_impl", "H11Protocol")
 """The one inner name of uvicorn that is used: its setting `http` takes a class, and this one is extended."""
 
+_Address = tuple[Any, ...]
+
 
 class IdleConnections:
-    """Notes since when each connection has been without a request, by the address of its client."""
+    """Closes connections that are without a request for too long, known by the address of their client."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._transports: dict[Any, asyncio.Transport] = {}
-        self._busy: set[Any] = set()
-        self._since: dict[Any, float] = {}
+        self._transports: dict[_Address, asyncio.Transport] = {}
+        self._ends: dict[_Address, asyncio.TimerHandle] = {}
 
     def opened(self, transport: asyncio.Transport) -> None:
         """Watch a new connection."""
         client = _client(transport)
         self._transports[client] = transport
-        self._since[client] = time.monotonic()
+        self._begin_to_wait(client)
 
     def closed(self, transport: asyncio.Transport) -> None:
         """Forget a connection."""
         client = _client(transport)
         if self._transports.get(client) is transport:
-            del self._transports[client], self._since[client]
+            self._end_to_wait(client)
+            del self._transports[client]
 
     def watched(self, app: Application) -> Application:
-        """An application whose requests make their connections busy."""
+        """An application during whose requests connections are not idle."""
 
         async def watching(scope: Scope, receive: Receive, send: Send) -> None:
             client = tuple(scope.get("client") or ())
-            self._busy.add(client)
+            self._end_to_wait(client)
             try:
                 await app(scope, receive, send)
             finally:
-                self._busy.discard(client)
-                if client in self._since:
-                    self._since[client] = time.monotonic()
+                if client in self._transports:
+                    self._begin_to_wait(client)
 
         return watching
 
-    async def watch(self) -> None:
-        """Look again and again, until cancelled."""
-        while True:
-            await asyncio.sleep(_LOOK_SECONDS)
-            self.look(time.monotonic())
+    def _begin_to_wait(self, client: _Address) -> None:
+        self._end_to_wait(client)
+        close = self._transports[client].abort
+        self._ends[client] = asyncio.get_running_loop().call_later(self._seconds, close)
 
-    def look(self, now: float) -> None:
-        """Close what has been idle for too long."""
-        for client, transport in tuple(self._transports.items()):
-            if client not in self._busy and now - self._since[client] > self._seconds:
-                transport.abort()
+    def _end_to_wait(self, client: _Address) -> None:
+        if client in self._ends:
+            self._ends.pop(client).cancel()
 
 
-def _client(transport: asyncio.BaseTransport) -> tuple[Any, ...]:
+def _client(transport: asyncio.BaseTransport) -> _Address:
     """Host and port of a client, as the scope of a request has them."""
     return tuple(transport.get_extra_info("peername") or ())[:2]
 

@@ -25,6 +25,7 @@ UNWRITABLE, EXAMPLES = "Spanwright-Losses", "Spanwright-Loss-Examples"
 _ENTITIES_AT_ONCE = 1000
 _SHOWN_LINES = 10
 _SHOWN_CHARACTERS = 200
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,4 +106,4 @@ def _brat(documents: Sequence[Document]) -> Answer:
 
 
 def _json(values: Any) -> bytes:
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    return _ENCODER.encode(values).encode("utf-8")

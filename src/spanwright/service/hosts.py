@@ -21,6 +21,7 @@ class Hosts:
     def __init__(self, app: Application, *, allowed: Iterable[str]) -> None:
         self._app = app
         self._allowed = frozenset(host.lower() for host in allowed)
+        self._known = self._allowed | _LOCAL
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -32,12 +33,15 @@ class Hosts:
 
     def _problem(self, scope: Scope) -> tuple[int, str] | None:
         hosts, origins = (_values(scope, name) for name in (b"host", b"origin"))
-        known = self._allowed | _LOCAL | {str((scope.get("server") or ("",))[0]).lower()}
-        if any(_name(f"//{host}") not in known for host in hosts):
+        if any(not self._is_here(_name(f"//{host}"), scope) for host in hosts):
             return 421, "this Host is not served here; name it with --allow-host if it should be"
         if any(not self._is_own(origin, hosts) for origin in origins):
             return 403, "requests of other web sites are not answered"
         return None
+
+    def _is_here(self, name: str | None, scope: Scope) -> bool:
+        """Whether a name is one of this service, or the address of the connection."""
+        return name in self._known or name == str((scope.get("server") or ("",))[0]).lower()
 
     def _is_own(self, origin: str, hosts: list[str]) -> bool:
         """Whether a page is from here: of the same host and port, or of a host that was allowed by name."""

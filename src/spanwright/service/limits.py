@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from spanwright.service.asgi import Application, Message, Receive, Scope, Send, answer, refuse
 from spanwright.service.batching import OverloadError
@@ -77,7 +77,7 @@ class Guard:
         body = bytearray()
         try:
             await self._read(scope, receive, body)
-            await self._answer(scope, bytes(body), receive, self._in_time(send))
+            await self._answer(scope, bytes(body), receive, _TimedSend(send, self._limits.answer_seconds))
         except _RefusalError as refusal:
             await refuse(receive, send, refusal.status, str(refusal), refusal.headers)
         except _DepartureError:
@@ -129,57 +129,61 @@ class Guard:
         self._held += len(chunk)
         return bool(message.get("more_body", False))
 
-    async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: _TimedSend) -> None:
         """Run the application until it has answered, or its client has left."""
-        answering = asyncio.create_task(self._run(scope, _replay(body), send))
-        leaving = asyncio.create_task(_leave(receive))
+        answering = asyncio.current_task()
+        assert answering is not None
+        leaving = asyncio.create_task(_cancel_when_left(answering, receive))
         try:
-            await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
-            if not answering.done():
-                raise _DepartureError
-            await answering
+            await self._run(scope, _replay(body), send)
+        except asyncio.CancelledError:
+            if not leaving.done():
+                raise  # by the server, which ends
+            answering.uncancel()
+            raise _DepartureError from None
         finally:
-            for task in (answering, leaving):
-                task.cancel()
-            with suppress(asyncio.CancelledError):
-                await answering
+            leaving.cancel()
 
-    async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _run(self, scope: Scope, receive: Receive, send: _TimedSend) -> None:
         """Run the application; an error that nobody foresaw is logged, and answered with 500."""
-        started = False
-
-        async def watched(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, send)
         except _DepartureError:
             raise
         except Exception:
             _logger.exception("%s %s failed", scope["method"], scope["path"])
-            if not started:
+            if not send.has_started:
                 await answer(send, 500, "the service failed; its log has the reason")
 
-    def _in_time(self, send: Send) -> Send:
-        """Send in parts, each of which the client must take in time: no slow reader holds much memory."""
 
-        async def sending(message: Message) -> None:
-            body = message.get("body", b"")
-            starts = range(0, len(body), _CHUNK_BYTES) or range(1)
-            for start in starts:
-                part = dict(message)
-                if message["type"] == "http.response.body":
-                    part["body"] = body[start : start + _CHUNK_BYTES]
-                    part["more_body"] = start != starts[-1] or message.get("more_body", False)
-                try:
-                    async with asyncio.timeout(self._limits.answer_seconds):
-                        await send(part)
-                except TimeoutError:
-                    raise _DepartureError from None
+class _TimedSend:
+    """Sends in parts, each of which the client must take in time: no slow reader holds much memory."""
 
-        return sending
+    def __init__(self, send: Send, seconds: float) -> None:
+        self._send = send
+        self._seconds = seconds
+        self.has_started = False
+
+    async def __call__(self, message: Message) -> None:
+        self.has_started = True
+        for part in _parts(message):
+            try:
+                async with asyncio.timeout(self._seconds):
+                    await self._send(part)
+            except TimeoutError:
+                raise _DepartureError from None
+
+
+def _parts(message: Message) -> Iterator[Message]:
+    """A message of an answer, or several where its body is large."""
+    body = message.get("body", b"")
+    if len(body) <= _CHUNK_BYTES:
+        yield message
+        return
+    for start in range(0, len(body), _CHUNK_BYTES):
+        end = start + _CHUNK_BYTES
+        is_last = end >= len(body) and not message.get("more_body", False)
+        yield {**message, "body": body[start:end], "more_body": not is_last}
 
 
 def _replay(body: bytes) -> Receive:
@@ -194,7 +198,8 @@ def _replay(body: bytes) -> Receive:
     return receive
 
 
-async def _leave(receive: Receive) -> None:
-    """Wait until the client has gone."""
+async def _cancel_when_left(answering: asyncio.Task[Any], receive: Receive) -> None:
+    """Cancel the task that answers a client when that has gone."""
     while (await receive())["type"] != "http.disconnect":
         pass
+    answering.cancel()

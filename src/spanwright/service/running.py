@@ -116,7 +116,6 @@ async def serve(
     )
     server = uvicorn.Server(config)
     watchers = [
-        idle.watch(),
         _watch_end(server, service, signals or Signals()),
         _when_started(server, listening, signals, on_ready),
     ]

@@ -11,6 +11,7 @@ import pytest
 import making
 from browser.pages import count, opened, undrawn
 from reporting.report_making import ORIGIN, damaged, hostile
+from service.serving import wait_until
 from spanwright.reporting import Content, System, gather, write_page
 from spanwright.reporting.marks import KINDS
 from spanwright.text import Document, Entity
@@ -62,8 +63,7 @@ def test_a_phone_shows_it_all_and_that_tables_go_on(page: Any) -> None:
     assert "scroll" in wide[0].evaluate("each => getComputedStyle(each).backgroundAttachment")
     wide[0].focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(300)
-    assert wide[0].evaluate("each => each.scrollLeft") > 0
+    wait_until(lambda: wide[0].evaluate("each => each.scrollLeft") > 0)
 
 
 def test_small_charts_have_numbers_at_their_axes(page: Any) -> None:

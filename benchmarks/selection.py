@@ -13,7 +13,7 @@ disagreement too, choose with and for the same kind of model. Each round is trai
 epochs, as is the model of all sentences, and for more where these were fewer than 800 sentences; the last
 epoch is taken. Going on from the round before (`train --from`, 2 epochs) would cost a third, but was worse:
 with 800 of 1,600 sentences of NCBI disease, drawn at random, its F1 was 0.75 after ten rounds, and 0.78 from
-the encoder.
+the encoder (one seed).
 
 So that the whole takes some 120 minutes of one core, a corpus is its first 1,200 training, 100 dev and 500
 test sentences, and everything but dev is computed in bf16.

@@ -39,6 +39,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", type=Path, help="write the result here")
     arguments = parser.parse_args()
+    where = machine()
     texts = [document.text for document in read(arguments.corpus).documents]
     with (
         service(arguments.model, ["--threads", str(arguments.threads)]) as port,
@@ -53,7 +54,7 @@ def main() -> None:
         ended = core_seconds(client)
     result = {
         "command": command(),
-        "machine": machine(),
+        "machine": where,
         "load_at_end": round(os.getloadavg()[0], 2),
         "nice": os.nice(0),
         "threads": arguments.threads,

@@ -17,8 +17,9 @@ from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
 from spanwright.text import Document, Entity
 from spanwright.training.loop import train
+from spanwright.training.resolving import resolve
 from spanwright.training.selection import TrainingData
-from spanwright.training.setup import check_tags, new_model, resolve
+from spanwright.training.setup import check_tags, new_model
 from watching import Recorder
 
 

@@ -19,7 +19,7 @@ from spanwright.evaluation.scores import Counts
 from spanwright.formats.files import read, write
 from spanwright.predicting.tagger import load
 from spanwright.text import Document, Entity, Range
-from spanwright.training import loop
+from spanwright.training import scoring, step
 from spanwright.training.journal import read_journal
 from spanwright.training.loop import RunResult, train
 from watching import Recorder, StoppedError
@@ -94,7 +94,7 @@ def test_the_best_model_is_kept_and_not_the_last(
     def score(*_: object) -> Scores:
         return Scores(per_type={"Gene": Counts(next(found), 9)}, documents=1)
 
-    monkeypatch.setattr(loop, "score_model", score)
+    monkeypatch.setattr(scoring, "score_model", score)
     recorder = Recorder()
     run(tiny_encoder, tmp_path / "run", watcher=recorder, train=TRAIN[:8])
     assert recorder.best == [True, True, False, False]
@@ -249,7 +249,7 @@ def test_accumulated_gradients_of_two_batches_are_those_of_one_batch_of_both(
         gradients.append(torch.cat([parameter.grad.flatten() for parameter in parameters]))
         return gradients[-1].norm()
 
-    monkeypatch.setattr(loop, "limit_gradients", remember)
+    monkeypatch.setattr(step, "limit_gradients", remember)
     common = ("training.epochs=1", "representation.dropout=0.0")
     for name, changes in {
         "one": ("training.batch_windows=8",),
@@ -301,7 +301,7 @@ def test_a_model_that_finds_nothing_is_told_with_the_likely_reason(
     tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nothing = Scores(per_type={"Gene": Counts(0, 0, 9)}, documents=3)
-    monkeypatch.setattr(loop, "strict_scores", lambda compared: nothing)
+    monkeypatch.setattr(scoring, "strict_scores", lambda compared: nothing)
     recorder = Recorder()
     run(tiny_encoder, tmp_path / "run", "training.epochs=1", watcher=recorder)
     (warning,) = recorder.idle

@@ -32,9 +32,9 @@ from spanwright.training.journal import read_journal
 from spanwright.training.loop import train
 from spanwright.training.objective import check_terms
 from spanwright.training.optimiser import make_optimiser
-from spanwright.training.run_folder import has_run, read_record
+from spanwright.training.run_folder import digest, has_run, read_record
 from spanwright.training.selection import TrainingData, select
-from spanwright.training.setup import check_tags, digest, new_model
+from spanwright.training.setup import check_tags, new_model
 from spanwright.training.start import load_start
 from spanwright.training.watcher import Watcher
 

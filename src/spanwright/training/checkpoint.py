@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import safetensors.torch
@@ -39,6 +39,10 @@ class Position:
     worse: int = 0
     """How many times dev has been scored since it was best."""
     journal_size: int = 0
+
+    def after(self, *, batches: int) -> Position:
+        """The position after one more step, over some batches."""
+        return replace(self, batch=self.batch + batches, step=self.step + 1)
 
 
 class CheckpointError(SpanwrightError):

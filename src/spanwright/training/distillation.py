@@ -26,11 +26,11 @@ from spanwright.predicting.softening import DIGITS, LOWEST, Teachers
 from spanwright.settings import Settings, check, load_settings
 from spanwright.text import Document, Entity
 from spanwright.training import loop
-from spanwright.training.loop import DocumentSource, RunResult
+from spanwright.training.loop import RunResult
 from spanwright.training.processes import refuse_several
-from spanwright.training.run_folder import check_folder, has_run
-from spanwright.training.selection import Documents, select
-from spanwright.training.setup import digest, span_choices
+from spanwright.training.resolving import span_choices
+from spanwright.training.run_folder import check_folder, digest, has_run
+from spanwright.training.selection import Documents, DocumentSource, documents_of, select
 from spanwright.training.start import model_digest
 from spanwright.training.watcher import DistillationWatcher, Silent
 
@@ -71,7 +71,7 @@ def distill(
     resume = resume and not ((folder / "soft").is_dir() and not has_run(folder))
     check_folder(folder, resume)
     warnings: list[str] = []
-    annotated, dev, test = (loop.documents_of(source, warnings) for source in (train, dev, test))
+    annotated, dev, test = (documents_of(source, warnings) for source in (train, dev, test))
     for warning in warnings:
         told.warned(warning)
     settings = _student(load_settings(student, set or {}, encoder=encoder), annotated, dev, test)

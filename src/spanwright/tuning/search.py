@@ -20,8 +20,8 @@ from spanwright.text import Document
 from spanwright.training.corpora_file import load_corpora_file, read_splits
 from spanwright.training.loop import train
 from spanwright.training.processes import refuse_several
-from spanwright.training.run_folder import has_run
-from spanwright.training.setup import Setup, digest
+from spanwright.training.run_folder import digest, has_run
+from spanwright.training.setup import Setup
 from spanwright.training.watcher import Silent, Watcher
 from spanwright.tuning.plan import TuningPlan
 from spanwright.tuning.study import (

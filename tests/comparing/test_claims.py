@@ -13,7 +13,7 @@ import pytest
 from pretending import Answer, cells_only, nothing, right
 from rich.console import Console
 
-from spanwright.cli.tables.claim_verdicts import claim_verdicts_table
+from spanwright.cli.tables.training import claim_verdicts_table
 from spanwright.comparing import RunOutcome
 from spanwright.comparing.claim_plan import ClaimPlan
 from spanwright.comparing.claims import ClaimResult, Numbers, judge, read_numbers, still_rising

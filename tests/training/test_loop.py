@@ -50,16 +50,6 @@ def copied(finished: tuple[RunResult, Recorder], tmp_path: Path) -> Path:
     return Path(shutil.copytree(finished[0].folder, tmp_path / "copied"))
 
 
-@pytest.fixture(scope="module")
-def still_encoder(tiny_encoder: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The tiny encoder without dropout: its loss depends on nothing but weights and data."""
-    folder = Path(shutil.copytree(tiny_encoder, tmp_path_factory.mktemp("still") / "encoder"))
-    config = json.loads((folder / "config.json").read_text())
-    config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    (folder / "config.json").write_text(json.dumps(config))
-    return str(folder)
-
-
 def weights_in(folder: Path) -> dict[str, torch.Tensor]:
     return artifact.load(folder / "model").network.state_dict()
 

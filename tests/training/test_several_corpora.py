@@ -59,16 +59,6 @@ def label_map(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"corpora.map={path}"
 
 
-@pytest.fixture(scope="module")
-def still_encoder(tiny_encoder: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The tiny encoder without dropout: its loss depends on nothing but weights and data."""
-    folder = Path(shutil.copytree(tiny_encoder, tmp_path_factory.mktemp("still") / "encoder"))
-    config = json.loads((folder / "config.json").read_text())
-    config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    (folder / "config.json").write_text(json.dumps(config))
-    return str(folder)
-
-
 def run(settings: Settings, out: Path, *, watcher: Recorder | None = None, **values: Any) -> RunResult:
     data: dict[str, Any] = {"train": TRAIN, "dev": DEV, **values}
     return train(settings, out=out, watcher=watcher or Recorder(), **data)

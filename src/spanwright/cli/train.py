@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from spanwright.cli.command import interruptible
 from spanwright.cli.completion import encoders, recipes
 from spanwright.cli.devices import Device
 from spanwright.cli.reading import FormatOfAll, InputOptions, StopAtProblems, parse_options, report
-from spanwright.cli.trainings import checked_settings, interruptible
+from spanwright.cli.trainings import checked_settings, kept_run
 from spanwright.corpora.stored import StoredDocuments
 from spanwright.devices import AUTO
 from spanwright.errors import InputError
@@ -95,7 +96,7 @@ def train_command(
     from spanwright.training.loop import train as run
     from spanwright.training.processes import is_first_process
 
-    with interruptible(out), TrainingView() as view:
+    with interruptible(lambda: kept_run(out)), TrainingView() as view:
         result = run(
             settings,
             train=splits["train"],

@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from spanwright.cli.command import interruptible
 from spanwright.cli.devices import Device
 from spanwright.cli.reading import report
 from spanwright.cli.tables.training import trials_table
@@ -22,9 +23,6 @@ from spanwright.formats.format import ReadingLog
 if TYPE_CHECKING:
     from spanwright.training.watcher import Watcher
     from spanwright.tuning import TrialOutcome
-
-_INTERRUPTED = 130
-"""The exit code of shells for Ctrl-C."""
 
 
 def tune_command(
@@ -47,11 +45,8 @@ def tune_command(
     from spanwright.tuning import load_plan, tune
 
     view = TuningView()
-    try:
+    with interruptible(lambda: "the same command goes on from here"):
         found = tune(load_plan(plan), out=out, trials=trials, device=device, watcher=view)
-    except KeyboardInterrupt:
-        view.console.print("interrupted; the same command goes on from here")
-        raise typer.Exit(_INTERRUPTED) from None
     if as_json:
         values = {"best": asdict(found.best), "trials": [asdict(outcome) for outcome in found.outcomes]}
         typer.echo(json.dumps(values, indent=2, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""Settings of learning: weights and phases of the loss terms, the optimiser, and the training itself."""
+"""Settings of learning: weights and phases of the loss terms, optimiser, training, and where it starts."""
 
 from __future__ import annotations
 
@@ -163,3 +163,15 @@ class TrainingSettings(Strict):
     """`bf16`: Transformer blocks compute in 16 bits while training; weights, losses and scores have 32."""
     leaked: Literal["drop", "keep"] = "drop"
     """What happens to training documents that stand in evaluation data, of whichever corpus."""
+
+
+class StartSettings(Strict):
+    """The model that a training starts from, in place of a pretrained encoder and random weights."""
+
+    model: str
+    """A model folder, or the name of an installed model."""
+    keep_types: bool = False
+    """Whether types of that model which the training documents do not annotate are answered as before: what
+    it thinks of them in the training texts is learnt."""
+    digest: str | None = None
+    """Of the files of that model, which a training writes down."""

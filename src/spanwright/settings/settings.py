@@ -12,11 +12,10 @@ from spanwright.settings.auxiliaries import AuxiliarySettings
 from spanwright.settings.combinations import check_combination
 from spanwright.settings.data import CandidateSettings, CorporaSettings, WindowSettings
 from spanwright.settings.encoder import EncoderSettings
-from spanwright.settings.learning import ObjectiveSettings, OptimiserSettings, TrainingSettings
+from spanwright.settings.learning import ObjectiveSettings, OptimiserSettings, StartSettings, TrainingSettings
 from spanwright.settings.part import OFF, PartSettings
 from spanwright.settings.representations import AnyRepresentation, ComposedSettings
 from spanwright.settings.scorers import AnyScorer, SoftmaxSettings
-from spanwright.settings.start import StartSettings
 from spanwright.settings.transforms import AnyTransform
 from spanwright.strict import Strict
 

@@ -93,7 +93,7 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
             "dspert",
             ("encoder.pooling=ends",),
             "a span Transformer reads one state per word and layer, but encoder.pooling 'ends' gives two at "
-            "the top; expected 'first', 'mean' and 'max'",
+            "the top; expected 'first', 'mean' or 'max'",
         ),
         (
             "dspert",
@@ -145,7 +145,7 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
             "binder",
             (NARROW,),
             "a 'bottleneck' draws vectors around a mean, but the scorer 'bi-encoder' looks at their angles "
-            "alone: expected the scorers 'softmax' and 'sigmoid'",
+            "alone: expected the scorer 'softmax' or 'sigmoid'",
         ),
         (
             "plain",

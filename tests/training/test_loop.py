@@ -253,7 +253,7 @@ def test_accumulated_gradients_of_two_batches_are_those_of_one_batch_of_both(
     assert one.norm() > 1
 
 
-def test_batches_behind_the_last_full_group_are_trained_too(tiny_encoder: str, tmp_path: Path) -> None:
+def test_batches_after_the_last_full_group_are_trained_too(tiny_encoder: str, tmp_path: Path) -> None:
     recorder = Recorder()
     changes = ("training.epochs=1", "training.batch_windows=1", "training.accumulate=3")
     run(tiny_encoder, tmp_path / "run", *changes, watcher=recorder, train=TRAIN[:4])
@@ -295,10 +295,23 @@ def test_a_model_that_finds_nothing_is_told_with_the_likely_reason(
     recorder = Recorder()
     run(tiny_encoder, tmp_path / "run", "training.epochs=1", watcher=recorder)
     (warning,) = recorder.idle
-    assert "so that it is of no use: this run has only" in warning and "try --set training.epochs=" in warning
+    assert "so it is of no use: this run has only" in warning and "try --set training.epochs=" in warning
     TrainingView().scored(epoch=1, scores={"dev": nothing}, best=True)
     told = capsys.readouterr().err
     assert "(finds nothing yet)" in told and "best so far" not in told
+
+
+def test_a_longer_warm_up_takes_smaller_first_steps(tiny_encoder: str, tmp_path: Path) -> None:
+    moved = {}
+    for warmup in (0.1, 0.9):
+        recorder = Recorder(stop_at_step=1)
+        with pytest.raises(StoppedError):
+            run(tiny_encoder, tmp_path / str(warmup), f"optimiser.warmup={warmup}", watcher=recorder)
+        parameters = recorder.setup.model.network.named_parameters()
+        moved[warmup] = max(
+            float((each - recorder.fresh[name]).detach().abs().max()) for name, each in parameters
+        )
+    assert 0 < moved[0.9] < 0.2 * moved[0.1]
 
 
 def test_the_size_of_a_loss_does_not_matter(tiny_encoder: str, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def compare_command(
     test: Annotated[list[Path] | None, typer.Option(help="Files that the best models are scored on.")] = None,
     corpus: Annotated[str | None, typer.Option(help="Name of the corpus in tables and folders.")] = None,
     seeds: Annotated[int | None, typer.Option(help="Runs of each recipe (3), with seeds 1, 2, ...")] = None,
-    base: Annotated[str | None, typer.Option(help="Recipe to hold the others against (the first).")] = None,
+    base: Annotated[str | None, typer.Option(help="Recipe to compare the others with (the first).")] = None,
     encoder: _Encoder = None,
     documents: Annotated[int | None, typer.Option(help="Train on the first documents only.")] = None,
     descriptions: Annotated[
@@ -115,7 +115,7 @@ def _compare(
     elif len(recipes) > 1 or not recipes[0].endswith(".toml"):
         raise InputError("compare: without --train, --dev and --test, expected one plan, such as plan.toml")
     elif options:
-        raise InputError(f"{recipes[0]}: a plan has everything in it; {', '.join(options)} must stand there")
+        raise InputError(f"{recipes[0]}: a plan has everything in it; put {', '.join(options)} there")
     else:
         plan = load_plan(Path(recipes[0]))
     view = ComparisonView()
@@ -143,7 +143,7 @@ class ComparisonView:
         self._done: list[RunOutcome] = []
 
     def read(self, corpus: str, split: str, log: ReadingLog) -> None:
-        """Tell what was noteworthy in the files of a split."""
+        """Report what was noteworthy in the files of a split."""
         if log.notes or log.problems:
             typer.echo(f"{corpus}, {split}:", err=True)
         report(log)

@@ -214,7 +214,7 @@ class _View:
 
 
 def _report(outcome: JobOutcome, out: Path, console: Console) -> None:
-    """Say where problems are told, and what is left to do."""
+    """Say where problems are listed, and what is left to do."""
     if outcome.counts.problems:
         console.print(
             f"{counted(outcome.counts.problems, 'problem')}: {out / 'problems.jsonl'}", soft_wrap=True

@@ -151,7 +151,7 @@ def _tag_and_tell(
         _tag(reading.documents(view, log), out, target, options, after, view)
     report(log)
     if log.documents_rejected and not log.documents_read:
-        raise InputError("no document could be read, so that nothing is tagged")
+        raise InputError("no document could be read, so nothing is tagged")
 
 
 def _kept(tagged: int, out: str, target: Format) -> str:
@@ -233,7 +233,7 @@ class _Reading:
     options: Mapping[str, str]
 
     def documents(self, view: TaggingView, log: ReadingLog) -> Generator[Document, None, None]:
-        """All documents one by one; the view is told of them."""
+        """All documents one by one; the view sees them."""
         for path in self.paths:
             yield from view.reading(path, self._of(path, log))
         view.all_read()

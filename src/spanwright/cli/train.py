@@ -116,13 +116,13 @@ def _check_files(corpora: Path | None, enough: bool, some: bool) -> None:
     if corpora is None and not enough:
         raise InputError("there is nothing to train on: give --train and --dev files, or --corpora FILE")
     if corpora is not None and some:
-        raise InputError("--corpora names all files, so --train, --dev and --test cannot be given beside it")
+        raise InputError("--corpora names all files, so --train, --dev and --test cannot be given with it")
 
 
 def _read_splits(
     corpora: Path | None, files: Mapping[str, list[Path] | None], *, strict: bool, **choices: Any
 ) -> Mapping[str, Documents]:
-    """The documents of all splits; of several processes, all read the files and one tells what is in them."""
+    """The documents of all splits; several processes all read the files, and one reports what is in them."""
     from spanwright.training.processes import is_first_process
 
     tell = report if is_first_process() else _nothing

@@ -24,6 +24,6 @@ def checked_settings(recipe: str, changes: Sequence[str], **named: Any) -> Setti
 def kept_run(out: Path) -> str:
     """What an interrupted training leaves in its folder."""
     if not any((out / "checkpoints").glob("*")):
-        return f"there is no checkpoint yet, so that nothing is kept in {out} to go on from"
+        return f"there is no checkpoint yet, so nothing is kept in {out} to go on from"
     best = f"; the best model so far is {out / 'model'}" if (out / "model").is_dir() else ""
     return f"the run is kept up to its last checkpoint: go on with the same command and --resume{best}"

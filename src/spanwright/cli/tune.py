@@ -30,7 +30,7 @@ def tune_command(
     out: Annotated[Path, typer.Option(help="Folder of the trials and of what they found.")],
     trials: Annotated[
         int | None,
-        typer.Option(min=1, help="How many trials there shall be; the plan's number unless given."),
+        typer.Option(min=1, help="How many trials to make; as many as the plan says unless given."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
     device: Device = AUTO,
@@ -54,7 +54,7 @@ def tune_command(
         Console().print(trials_table(found.outcomes, found.best))
     if not found.best.f1:
         view.console.print(
-            "warning: no trial found an entity in dev, so that none is the best: train longer "
+            "warning: no trial found an entity in dev, so none is the best: train longer "
             "(training.epochs), or search other learning rates",
             soft_wrap=True,
         )
@@ -69,7 +69,7 @@ class TuningView:
         self.console = Console(stderr=True, markup=False, emoji=False)
 
     def read(self, split: str, log: ReadingLog) -> None:
-        """Tell what was noteworthy in the files of a split."""
+        """Report what was noteworthy in the files of a split."""
         if log.notes or log.problems:
             typer.echo(f"{split}:", err=True)
         report(log)
@@ -86,7 +86,7 @@ class TuningView:
             yield view
 
     def tried(self, outcome: TrialOutcome, outcomes: Sequence[TrialOutcome]) -> None:
-        """Tell how a trial went, and the best so far."""
+        """Report how a trial went, and the best so far."""
         best = max((each.f1 or 0.0 for each in outcomes if each.state == "finished"), default=0.0)
         f1 = "" if outcome.f1 is None else f", F1 {100 * outcome.f1:.2f}"
         reason = f": {outcome.reason}" if outcome.reason else f1

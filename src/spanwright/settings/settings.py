@@ -25,7 +25,7 @@ Decoding = Literal["nested", "flat", "non-crossing"]
 
 
 class LabelSettings(Strict):
-    """What is told about the types."""
+    """What a model reads about the types."""
 
     descriptions: str | None = None
     """A TOML or JSON file with a text per type, or the name of a shipped one; else names in words."""
@@ -89,7 +89,7 @@ class Settings(Strict):
 
     @property
     def names_corpus(self) -> bool:
-        """Whether the encoder is told which corpus a text is from."""
+        """Whether the encoder reads which corpus a text is from."""
         return self.corpora is not None and self.corpora.token
 
     @property

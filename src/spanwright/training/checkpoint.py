@@ -1,7 +1,7 @@
 """Checkpoints: atomic, verified, exact.
 
 A checkpoint holds weights, optimiser state, the random state and the position in the run. It is written
-beside its place, flushed to the disk and renamed; a manifest with digests tells a whole one from a torn one.
+beside its place, flushed to the disk and renamed; a manifest with digests shows whether it is whole.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def load_checkpoint(
 
 
 def _position(place: Path) -> Position:
-    """Where a checkpoint was taken; what older versions wrote besides is passed over."""
+    """Where a checkpoint was taken; what else older versions wrote is passed over."""
     known = {entry.name for entry in fields(Position)}
     values = json.loads((place / "position.json").read_text())
     return Position(**{name: value for name, value in values.items() if name in known})

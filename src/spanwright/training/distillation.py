@@ -35,7 +35,7 @@ from spanwright.training.start import model_digest
 from spanwright.training.watcher import DistillationWatcher, Silent
 
 GOLD_SHARE = 0.5
-"""What annotated documents have of their probabilities from the annotation, unless told otherwise."""
+"""What annotated documents have of their probabilities from the annotation, by default."""
 _RECORD = "inputs.json"
 _DIGEST = "digest"
 
@@ -132,7 +132,7 @@ def _check_types(annotated: Documents, teachers: Teachers) -> None:
     found = {entity.type for document in annotated for entity in document.entities}
     if unknown := sorted(found - set(teachers.types)):
         raise InputError(
-            f"the training documents have types that the teachers lack: {', '.join(unknown)}; expected are "
+            f"the training documents have types that the teachers lack: {', '.join(unknown)}; expected "
             f"the types of the teachers: {', '.join(teachers.types)}"
         )
 
@@ -210,7 +210,7 @@ def _read_record(folder: Path) -> dict[str, Any]:
 
 
 def _counted(documents: Iterable[Document], name: str, told: DistillationWatcher) -> Iterator[Document]:
-    """Hand documents on and tell how many there were."""
+    """Hand documents on and report how many there were."""
     targets = 0
     for number, document in enumerate(documents, start=1):
         targets += len(document.entities)

@@ -66,7 +66,7 @@ def train(
     `{"training.epochs": 3}`; `encoder`, `descriptions` and `device` are as on the command line, `start_from`
     and `keep_types` as `--from` and `--keep-types` there. With `resume`, a run that was interrupted goes on
     from its last checkpoint and ends with the same weights as if it had not been. Processes that torchrun
-    started train together; only the first writes, and tells its watcher.
+    started train together; only the first writes, and reports to its watcher.
     """
     changes = {**({"start.keep_types": True} if keep_types else {}), **(set or {})}
     settings = load_settings(
@@ -85,8 +85,8 @@ def train(
         values = {**provenance(setup.model.settings, documents), "processes": processes.count}
         check_same(processes, {key: values[key] for key in ("settings", "corpora")})
         processes.from_first(lambda: open_folder(folder, values, resume))
-        told = watcher if watcher is not None and processes.is_first else Silent()
-        run = _Run(setup, folder, told, processes)
+        watching = watcher if watcher is not None and processes.is_first else Silent()
+        run = _Run(setup, folder, watching, processes)
         few = warn_of_few_steps(setup.steps, settings.training.epochs)
         run.start(resume, [*warnings, *setup.warnings, *few])
         run.finish_epochs()

@@ -128,8 +128,8 @@ def set_up(
 ) -> Setup:
     """Decide what settings leave open, load the encoder, prepare the data, build the model.
 
-    On the device runs the model that a training starts from where it finds the types that are kept; the new
-    model is on the processor yet.
+    The model that a training starts from runs on the device while it finds the types that are kept; the new
+    model is still on the CPU.
     """
     data, start = select(settings, train, dev, test), load_start(settings)
     model, notes = new_model(settings, data, start)
@@ -240,7 +240,7 @@ def _warnings(splits: dict[str, Split]) -> list[str]:
 
 
 def warn_of_few_steps(steps: int, epochs: int) -> list[str]:
-    """What to tell before a run that is too short to learn much; nothing of others."""
+    """The warning about a run that is too short to learn much; none for others."""
     if steps >= _FEW_STEPS:
         return []
     enough = -(-_FEW_STEPS * epochs // max(1, steps))
@@ -250,9 +250,9 @@ def warn_of_few_steps(steps: int, epochs: int) -> list[str]:
 
 
 def warn_of_no_answers(steps: int, epochs: int) -> str:
-    """What to tell of a model that finds nothing in dev, with the likely reason."""
+    """The warning about a model that finds nothing in dev, with the likely reason."""
     reason = warn_of_few_steps(steps, epochs) or [
         "its learning rates may be too low or too high (optimiser.learning_rates), or dev may have other "
         "types than train"
     ]
-    return f"the model finds no entity in dev, so that it is of no use: {reason[0]}"
+    return f"the model finds no entity in dev, so it is of no use: {reason[0]}"

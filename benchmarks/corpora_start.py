@@ -15,23 +15,14 @@ import resource
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
 from machine import command, machine
 
-FILES = {
-    "BioRED": "BioRED_TrainDev",
-    "BC5CDR": "BC5CDR_TrainDev",
-    "NCBIdisease": "NCBIdisease_TrainDev",
-    "NLMGene": "NLMgene_Train",
-    "GNormPlus": "GNormPlus_Train",
-    "tmVar3": "tmVar3_Train",
-    "Linnaeus": "Linnaeus_Train",
-    "BioID": "BioID_Train_revision",
-    "SPECIES800": "SPECIES_Train",
-    "NLMChem": "NLMchem_Test",
-}
+AIONER = tomllib.loads((Path(__file__).parent / "aioner.toml").read_text(encoding="utf-8"))
+FILES = {**{name: train for name, (train, _) in AIONER.items()}, "NLMChem": "NLMchem_Test"}
 COUNTS = (1, 3, 10)
 
 

@@ -10,6 +10,7 @@ in their place, so that the two differ in nothing but which documents they train
 from __future__ import annotations
 
 import argparse
+import tomllib
 from pathlib import Path
 
 from spanwright.corpora.overlap import drop_shared
@@ -17,14 +18,9 @@ from spanwright.formats.files import read, write
 from spanwright.text import Document
 
 TARGET = "BioRED"
-OTHERS = {
-    "BC5CDR": ("BC5CDR_TrainDev", "BC5CDR_Test"),
-    "NCBIdisease": ("NCBIdisease_TrainDev", "NCBIdisease_Test"),
-    "NLMGene": ("NLMgene_Train", "NLMgene_Test"),
-    "GNormPlus": ("GNormPlus_Train", "GNormPlus_Test"),
-    "tmVar3": ("tmVar3_Train", "tmVar3_Test"),
-    "Linnaeus": ("Linnaeus_Train", "Linnaeus_Test"),
-}
+OTHERS = ("BC5CDR", "NCBIdisease", "NLMGene", "GNormPlus", "tmVar3", "Linnaeus")
+FILES = tomllib.loads((Path(__file__).parent / "aioner.toml").read_text(encoding="utf-8"))
+"""The files of a corpus for training and for the test."""
 _TRAIN, _TEST = 30, 20
 _ARTICLES = {"Linnaeus": (2, 2)}
 """Linnaeus has whole articles, each as long as ten abstracts and more."""
@@ -46,7 +42,8 @@ def main() -> None:
     target = {"train": learnt[:100], "dev": learnt[-30:], "test": test}
     tables = {"clean": [_head(), _table(arguments.out, "", TARGET, target)]}
     tables["leaked"] = list(tables["clean"])
-    for name, (train_file, test_file) in OTHERS.items():
+    for name in OTHERS:
+        train_file, test_file = FILES[name]
         most, most_evaluated = _ARTICLES.get(name, (_TRAIN, _TEST))
         evaluated = read(aioner / f"{test_file}.PubTator").documents[:most_evaluated]
         documents = read(aioner / f"{train_file}.PubTator").documents

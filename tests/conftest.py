@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
+import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -83,6 +85,16 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
     import tiny
 
     return str(tiny.encoder_folder(tmp_path_factory.mktemp("encoder")))
+
+
+@pytest.fixture(scope="session")
+def still_encoder(tiny_encoder: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The tiny encoder without dropout: its loss depends on nothing but weights and data."""
+    folder = Path(shutil.copytree(tiny_encoder, tmp_path_factory.mktemp("still") / "encoder"))
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    (folder / "config.json").write_text(json.dumps(config))
+    return str(folder)
 
 
 @pytest.fixture(scope="module")

@@ -129,7 +129,7 @@ def test_a_model_with_a_broken_file_is_refused_in_one_line(folder: Path, name: s
 def test_weights_of_another_network_are_refused(folder: Path) -> None:
     (folder / "labels.json").write_text('{"types": ["A", "B", "C"]}')
     artifact.seal(folder)
-    with pytest.raises(ModelError, match=r"'spans\.scorer\S+' have the shape 3 x 16; expected is 4 x 16"):
+    with pytest.raises(ModelError, match=r"'spans\.scorer\S+' have the shape 3 x 16; expected 4 x 16"):
         artifact.load(folder)
 
 
@@ -211,7 +211,7 @@ def test_layers_that_share_their_weights_are_limited(tmp_path: Path) -> None:
     description["encoder_config"]["num_hidden_layers"] = 10**6
     path.write_text(json.dumps(description))
     artifact.seal(tmp_path / "model")
-    with pytest.raises(ModelError, match="'num_hidden_layers' is 1000000; expected are at most 256"):
+    with pytest.raises(ModelError, match="'num_hidden_layers' is 1000000; expected at most 256"):
         artifact.load(tmp_path / "model")
 
 

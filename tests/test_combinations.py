@@ -17,8 +17,9 @@ from spanwright.predicting.tagger import Tagger
 from spanwright.settings import load_settings
 from spanwright.text import Document, Entity
 from spanwright.training.loop import train
+from spanwright.training.resolving import resolve
 from spanwright.training.selection import TrainingData
-from spanwright.training.setup import check_tags, new_model, resolve
+from spanwright.training.setup import check_tags, new_model
 from watching import Recorder
 
 
@@ -92,7 +93,7 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
             "dspert",
             ("encoder.pooling=ends",),
             "a span Transformer reads one state per word and layer, but encoder.pooling 'ends' gives two at "
-            "the top; expected 'first', 'mean' and 'max'",
+            "the top; expected 'first', 'mean' or 'max'",
         ),
         (
             "dspert",
@@ -144,7 +145,7 @@ TAGGED = ("scorer={kind='none'}", "auxiliaries.tagger={}", "output=tags")
             "binder",
             (NARROW,),
             "a 'bottleneck' draws vectors around a mean, but the scorer 'bi-encoder' looks at their angles "
-            "alone: expected the scorers 'softmax' and 'sigmoid'",
+            "alone: expected the scorer 'softmax' or 'sigmoid'",
         ),
         (
             "plain",

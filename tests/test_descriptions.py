@@ -197,7 +197,7 @@ WRONG = {
             '[types.Gene]\nguideline = "a"\nkeyword = 1',
             "the keyword of 'Gene' of types is a number",
         ),
-        "not UTF-8": (b'Gene = "caf\xe9"', "byte 11 is no UTF-8; expected TOML in UTF-8"),
+        "not UTF-8": (b'Gene = "caf\xe9"', "byte 11 is not UTF-8; expected TOML in UTF-8"),
         "deep": (f"Gene = {'[' * 100_000}", "cannot be read: nested too deeply"),
     },
     "types.json": {
@@ -216,7 +216,7 @@ WRONG = {
         "empty file": ("", "cannot be read: Expecting value: line 1 column 1"),
         "surrogate": ('{"Gene": "a \\ud800"}', "'Gene' has half a surrogate pair"),
         "surrogate in a name": ('{"\\ud800": "a"}', "as the name of a type"),
-        "not UTF-8": (b'{"Gene": "\xff"}', "byte 10 is no UTF-8; expected JSON in UTF-8"),
+        "not UTF-8": (b'{"Gene": "\xff"}', "byte 10 is not UTF-8; expected JSON in UTF-8"),
         "deep": ("[" * 100_000, "cannot be read: nested too deeply"),
     },
     "types.txt": {"ending": ('Gene = "a"', "the ending is '.txt'; expected a file in .toml or .json")},

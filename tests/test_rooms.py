@@ -325,9 +325,12 @@ def test_the_guard_tells_imports_at_once_from_later_ones(tmp_path: Path) -> None
     ]
 
 
+DOCS = SOURCE.parent.parent / "docs"
+MAP = (DOCS / "architecture.md").read_text(encoding="utf-8")
+
+
 def test_the_map_names_functions_that_are_there() -> None:
-    page = (Path(__file__).parent.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
-    named = re.findall(r"`([\w/]+\.py): ([\w.]+)`", page)
+    named = re.findall(r"`([\w/]+\.py): ([\w.]+)`", MAP)
     assert len(named) > 10
     for place, name in named:
         last = name.rpartition(".")[2]
@@ -336,13 +339,24 @@ def test_the_map_names_functions_that_are_there() -> None:
         )
 
 
-def test_the_map_names_files_and_folders_that_are_there() -> None:
-    page = (Path(__file__).parent.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
-    places = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", page)) | set(
-        re.findall(r"`([\w/]+\.py)`", page)
+@pytest.mark.parametrize("page", ["architecture.md", "contracts.md", "decisions.md"])
+def test_the_map_and_its_pages_name_files_and_folders_that_are_there(page: str) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    places = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", text)) | set(
+        re.findall(r"`([\w/]+\.py)`", text)
     )
     rooms = ["", *(f"{room.name}/" for room in SOURCE.iterdir() if room.is_dir())]
     missing = [place for place in places if not any((SOURCE / f"{room}{place}").exists() for room in rooms)]
     # Tests, the folders of a run, and examples of names.
     known = ("tests/", "model/", "checkpoints/", "formats/NAME")
     assert [place for place in missing if not place.startswith(known)] == []
+
+
+def test_the_map_lists_every_room_and_module_at_the_top() -> None:
+    found = {each.name + "/" * each.is_dir() for each in SOURCE.iterdir() if each.suffix in ("", ".py")}
+    data = {"__pycache__/", "__main__.py", "recipes/", "sample/"}
+    assert {name for name in found - data if f"`{name}`" not in MAP} == set()
+
+
+def test_the_map_fits_on_three_screens() -> None:
+    assert len(MAP.splitlines()) <= 120

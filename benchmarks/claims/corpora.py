@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import argparse
+import tomllib
 from pathlib import Path
 
 from spanwright.corpora.overlap import drop_shared
@@ -20,17 +21,8 @@ from spanwright.formats.files import read, write
 from spanwright.lexicons import merge, read_lexicon
 from spanwright.text import Document, Entity
 
-OTHERS = {
-    "BC5CDR": ("BC5CDR_TrainDev", "BC5CDR_Test"),
-    "BioID": ("BioID_Train_revision", "BioID_Test_revision"),
-    "GNormPlus": ("GNormPlus_Train", "GNormPlus_Test"),
-    "Linnaeus": ("Linnaeus_Train", "Linnaeus_Test"),
-    "NCBIdisease": ("NCBIdisease_TrainDev", "NCBIdisease_Test"),
-    "NLMGene": ("NLMgene_Train", "NLMgene_Test"),
-    "SPECIES800": ("SPECIES_Train", "SPECIES_Test"),
-    "tmVar3": ("tmVar3_Train", "tmVar3_Test"),
-}
-"""NLM-Chem is apart: only its test file can be had."""
+FILES = tomllib.loads((Path(__file__).parents[1] / "aioner.toml").read_text(encoding="utf-8"))
+"""The files of a corpus for training and for the test. NLM-Chem has one file alone."""
 SIZES = {"clean": (80, 25), "leaked": (80, 25), "small": (40, 6)}
 """Training documents of BioRED and of each other corpus: 25 are enough for all leaked ones, 24 of tmVar3."""
 LENGTHS = {"Linnaeus": 0.05, "BioID": 2.0, "NLMChem": 3.0}
@@ -109,7 +101,8 @@ def others(aioner: Path) -> dict[str, tuple[list[Document], list[Document]]]:
     """Training documents of each other corpus, and some to evaluate on."""
     found = {
         name: tuple(read(aioner / f"{file}.PubTator").documents for file in files)
-        for name, files in OTHERS.items()
+        for name, files in FILES.items()
+        if name != "BioRED"
     }
     passages = read(aioner / "NLMchem_Test.PubTator").documents
     # Many passages have one article's id: the last ones, to be evaluated on, are of other articles.

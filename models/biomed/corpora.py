@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,17 +28,7 @@ from spanwright.formats.files import read, write
 from spanwright.text import Document
 from spanwright.text.sentences import split_sentences
 
-FILES = {
-    "BioRED": ("BioRED_TrainDev", "BioRED_Test"),
-    "BC5CDR": ("BC5CDR_TrainDev", "BC5CDR_Test"),
-    "BioID": ("BioID_Train_revision", "BioID_Test_revision"),
-    "GNormPlus": ("GNormPlus_Train", "GNormPlus_Test"),
-    "Linnaeus": ("Linnaeus_Train", "Linnaeus_Test"),
-    "NCBIdisease": ("NCBIdisease_TrainDev", "NCBIdisease_Test"),
-    "NLMGene": ("NLMgene_Train", "NLMgene_Test"),
-    "SPECIES800": ("SPECIES_Train", "SPECIES_Test"),
-    "tmVar3": ("tmVar3_Train", "tmVar3_Test"),
-}
+FILES = tomllib.loads((Path(__file__).parents[2] / "benchmarks" / "aioner.toml").read_text(encoding="utf-8"))
 """The files of a corpus for training and for the test. NLM-Chem has one file alone."""
 PASSAGE_WORDS = 200
 """About how long a passage of an article is: as an abstract."""

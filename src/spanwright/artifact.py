@@ -7,7 +7,7 @@
                          and no weight is quantised
     tokenizer.json       the sub-word tokenizer
     vocabulary.json      the words of a writer, in models that keep one
-    training-ids.json    the ids of the training documents of each corpus, in models that tell them
+    training-ids.json    the ids of the training documents of each corpus, in models that list them
     README.md            the model card
 
 A directory becomes visible only when it is complete, and loading runs no code from it. What files ask for is
@@ -104,7 +104,7 @@ class TrainedModel(TaggingModel[SpanModel]):
         """This model, also looking for types that it was not trained on, by name and description."""
         labels = self.labels.with_types(descriptions)
         network = with_types(self.network, labels, self.pieces)
-        # A tagger has no tag for a new type, and a writer finds none: both stay behind.
+        # A tagger has no tag for a new type, and a writer finds none: both are left out.
         settings = self.settings.model_copy(update={"auxiliaries": AuxiliarySettings(), "output": "spans"})
         return replace(self, network=network, labels=labels, settings=settings, vocabulary=Vocabulary())
 
@@ -137,8 +137,8 @@ def save(model: TrainedModel, folder: Path, *, bits: Literal[16, 32] = 32) -> No
     """
     if not isinstance(model, TrainedModel):
         raise SpanwrightError(
-            f"{folder}: the model is not written, as it is graphs, which have not its weights; load it with "
-            f"runtime 'torch' to save it"
+            f"{folder}: the model is not written, because it is made of graphs, which lack its weights; load "
+            f"it with runtime 'torch' to save it"
         )
     weights = _contiguous(model.network)
     if name := not_finite(weights):
@@ -197,7 +197,7 @@ def _write_files(model: TrainedModel, weights: dict[str, Tensor], folder: Path) 
 
 
 def seal(folder: Path, **values: str | int) -> None:
-    """Write the digests of a model directory anew, after files were added; older formats have none.
+    """Write the digests of a model directory again, after files were added; older formats have none.
 
     `values` are written down as well.
     """
@@ -215,7 +215,7 @@ def load(model: str | Path, device: torch.device | None = None) -> TrainedModel:
     except Exception as error:  # a stranger's files can be wrong in any way: one clear error for all of them
         raise refusal(folder, error) from error
     if device is not None:
-        loaded.network.to(device)  # not a matter of the files: what goes wrong here is told as it is
+        loaded.network.to(device)  # not a fault of the files: what goes wrong here is raised as it is
     return loaded
 
 

@@ -1,7 +1,7 @@
 """Which device a network runs on: the one place that decides, and what follows from it.
 
-    auto       a GPU where torch sees one, CUDA before Apple's; else the processor
-    cpu        the processor
+    auto       a GPU where torch sees one, CUDA before Apple's; else the CPU
+    cpu        the CPU
     cuda       the first GPU of NVIDIA or AMD; cuda:1 is the second
     mps        the GPU of an Apple machine
 
@@ -25,7 +25,7 @@ Precision = Literal["float32", "bf16", "fp16"]
 
 
 class AnyDevice(Protocol):
-    """A device of torch, or the processor where there is no torch."""
+    """A device of torch, or the CPU where there is no torch."""
 
     @property
     def type(self) -> str:
@@ -63,7 +63,7 @@ _LOADS = {
     # kernels, takes the time of a thousand pieces. The vectors of its spans, 768 numbers for each of 12
     # widths of 10,000 words, are 370 MB: with scores and states a batch fits in 4 GB.
     "cuda": TaggingLoad(windows=512, pieces=16_384, overhead=1024, characters=1_200_000),
-    # Not measured. The same with fewer cores, and with memory that it shares with the processor.
+    # Not measured. The same with fewer cores, and with memory that it shares with the CPU.
     "mps": TaggingLoad(windows=256, pieces=8192, overhead=512, characters=600_000),
 }
 
@@ -114,10 +114,10 @@ def _has_mps() -> bool:
 
 def refuse_for_graphs(device: str, precision: str) -> None:
     """Refuse what a network that runs as a graph cannot do: its precision is that of the graph, and
-    onnxruntime computes on the processor here."""
+    onnxruntime computes on the CPU here."""
     if device not in (AUTO, "cpu"):
         raise InputError(
-            f"device {device!r}: graphs run on the processor; expected cpu, or the runtime torch for a GPU"
+            f"device {device!r}: graphs run on the CPU; expected cpu, or the runtime torch for a GPU"
         )
     if precision != "float32":
         raise InputError(f"precision {precision!r}: graphs have their own; expected the runtime torch")

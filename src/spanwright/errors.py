@@ -30,7 +30,7 @@ class InputError(SpanwrightError):
 
 
 class SettingsError(InputError):
-    """A recipe or a `--set` value is misspelt, out of range or an illegal combination."""
+    """A recipe or a `--set` value is misspelt, out of range, or part of a combination that is not allowed."""
 
 
 class ModelError(InputError):
@@ -58,7 +58,7 @@ class MissingExtraError(MissingPackageError):
 
 
 TRAIN = "train"
-"""The extra that brings torch, and what trainings need besides."""
+"""The extra that brings torch, and what else trainings need."""
 _OF_TRAIN = frozenset(("torch", "transformers", "huggingface_hub"))
 
 

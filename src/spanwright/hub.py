@@ -104,7 +104,7 @@ def _check_name(repository: str) -> None:
 
 @contextmanager
 def _clear_errors(repository: str, revision: str | None = None, *, otherwise: str = "") -> Iterator[None]:
-    """Turn what the Hub, or the way to it, can say into errors that tell what is legal."""
+    """Turn what the Hub, or the way to it, can say into errors that say what is expected."""
     try:
         yield
     except Exception as error:  # which ones there are depends on the version of huggingface_hub

@@ -43,7 +43,7 @@ class LabelSpace:
     def __post_init__(self) -> None:
         if len(self.types) > _MOST_TYPES or len(self.corpora) > _MOST_CORPORA:
             raise InputError(
-                f"a label space has {len(self.types)} types and {len(self.corpora)} corpora; expected are at "
+                f"a label space has {len(self.types)} types and {len(self.corpora)} corpora; expected at "
                 f"most {_MOST_TYPES} and {_MOST_CORPORA}"
             )
         for name in (*self.types, *self.corpora):
@@ -173,8 +173,8 @@ def _strings(values: Any, field: str) -> tuple[str, ...]:
 
 
 def _instance(values: Any) -> Prototype:
-    before, mention, behind = _strings(values, "prototypes")
-    return before, mention, behind
+    before, mention, after = _strings(values, "prototypes")
+    return before, mention, after
 
 
 def _check_name(name: str) -> None:
@@ -182,7 +182,7 @@ def _check_name(name: str) -> None:
     _check_unicode(name)
     if not name.strip() or len(name) > _LONGEST_NAME:
         raise InputError(
-            f"a label space has a name of {len(name)} characters, {name[:40]!r}; expected are 1 to "
+            f"a label space has a name of {len(name)} characters, {name[:40]!r}; expected 1 to "
             f"{_LONGEST_NAME}, not all of them blank"
         )
 

@@ -95,7 +95,7 @@ def scale(colours: Sequence[str]) -> Any:
 
 
 def heat_map(axes: Any, values: Any, *, colours: Sequence[str], limits: tuple[float, float]) -> Any:
-    """Cells in colours with thin gaps between them; what comes back tells the ink for each value."""
+    """Cells in colours with thin gaps between them; what comes back gives the ink for each value."""
     image = axes.imshow(values, cmap=scale(colours), vmin=limits[0], vmax=limits[1], aspect="auto")
     axes.grid(False)
     axes.spines[:].set_visible(False)

@@ -1,4 +1,4 @@
-"""TOML files that are checked against a pydantic model: reading one, and telling what is wrong in it."""
+"""TOML files that are checked against a pydantic model: reading one, and saying what is wrong in it."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def _explain(error: Any, model: type[BaseModel]) -> str:
     if error["type"] == "missing":
         return f"{place!r} is missing"
     if error["type"] == "extra_forbidden":
-        legal = legal_keys(model, error["loc"][:-1])
-        near = did_you_mean(str(error["loc"][-1]), legal)
-        return f"{place!r} is unknown{near}; expected {', '.join(legal)}"
+        known = allowed_keys(model, error["loc"][:-1])
+        near = did_you_mean(str(error["loc"][-1]), known)
+        return f"{place!r} is unknown{near}; expected {', '.join(known)}"
     if error["type"] == "value_error":
         # A check of our own, which says what it found.
         return f"{place!r}: {reason(error)}" if place else reason(error)
@@ -42,14 +42,14 @@ def _explain(error: Any, model: type[BaseModel]) -> str:
 
 
 def expectation(error: Any) -> str:
-    """What is expected in place of a wrong value, and which of the legal ones may be meant."""
+    """What is expected in place of a wrong value, and which of the allowed ones may be meant."""
     if error["type"] != "literal_error":
         return reason(error)
-    legal = [word.strip("'") for word in str(error["ctx"]["expected"]).replace(" or ", ", ").split(", ")]
-    return f"{reason(error)}{did_you_mean(str(error['input']), legal)}"
+    allowed = [word.strip("'") for word in str(error["ctx"]["expected"]).replace(" or ", ", ").split(", ")]
+    return f"{reason(error)}{did_you_mean(str(error['input']), allowed)}"
 
 
-def legal_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+def allowed_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
     """The keys at a place in a model; its path may go through kinds, list positions and free keys."""
     models = [model]
     for part in location:

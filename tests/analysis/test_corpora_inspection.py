@@ -255,8 +255,13 @@ def test_corpora_that_have_their_types_in_common_show_their_entities() -> None:
 @pytest.mark.parametrize(
     ("labels", "condition", "documents", "message"),
     [
-        (LabelSpace(("Gene",)), "both", (), r"tells no corpora apart.*spanwright train cvae --corpora FILE"),
-        (LabelSpace(("Gene",), corpora=("A",), corpus=(0,)), "both", (), "tells no corpora apart"),
+        (
+            LabelSpace(("Gene",)),
+            "both",
+            (),
+            r"does not tell corpora apart.*spanwright train cvae --corpora FILE",
+        ),
+        (LabelSpace(("Gene",), corpora=("A",), corpus=(0,)), "both", (), "does not tell corpora apart"),
         (LABELS, None, (), r"nothing to look at.*auxiliaries\.cvae\.keep=true.*--corpora FILE"),
         (LabelSpace(("Gene",), corpora=("A", "B")), "both", (), "have their types in common"),
         (LABELS, "both", making.of_corpus(making.documents(1), "D"), r"'D-made-0' is .*'D'; .* A, B, C$"),

@@ -117,7 +117,7 @@ def test_entities_that_are_no_candidates_are_left_out_and_counted() -> None:
 def test_documents_without_entities_have_nothing_to_write() -> None:
     empty = [Document("1", ""), Document("2", "nothing here")]
     assert rewritten(writing_model(), empty) == []
-    with pytest.raises(InputError, match="no entity to write anew; expected documents with entities"):
+    with pytest.raises(InputError, match="no entity to write; expected documents with entities"):
         score_written([], VOCABULARY)
 
 

@@ -161,7 +161,7 @@ def test_tagging_a_file_of_an_unknown_format(folder: Path) -> None:
 
 def test_tagging_to_an_ending_that_tells_no_format(folder: Path) -> None:
     error = refusal("tag", folder / "model", folder / "dev.jsonl", "--out", folder / "out.xyz")
-    assert "the ending does not tell the format; expected" in error
+    assert "the ending does not say which format it is; expected" in error
     assert not (folder / "out.xyz").exists()
 
 

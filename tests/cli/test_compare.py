@@ -153,7 +153,7 @@ def test_a_plan_compares_several_corpora_and_draws_its_plots(
     [
         (("plain", "binder"), "without --train, --dev and --test, expected one plan, such as plan.toml"),
         (("plan.toml",), "plan.toml: no such file"),
-        (("plan.toml", "--seeds", 3), "plan.toml: a plan has everything in it; seeds must stand there"),
+        (("plan.toml", "--seeds", 3), "plan.toml: a plan has everything in it; put seeds there"),
         (("plain", "--train", "a.tsv", "--dev", "b.tsv"), "compare: 'corpora.corpus': test is missing"),
         (("plain", "--corpus", "made"), "compare: 'corpora.made': train is missing"),
     ],

@@ -20,7 +20,7 @@ from spanwright.predicting.tagger import load
 from spanwright.text import Document
 from spanwright.training.watcher import Silent
 
-FILES_BESIDE = "together is given, so files, formats, maps and numbers of documents are told there"
+FILES_BESIDE = "together is given, so files, formats, maps and numbers of documents belong there"
 DEV = several.split("dev", Alpha=3, Beta=2)
 TEST = several.split("test", Alpha=4, Beta=2, Gamma=4)
 
@@ -147,7 +147,7 @@ def test_settings_of_the_command_go_over_those_of_the_file(
         (("--train", "train.jsonl"), "there is nothing to train on: give --train and --dev files"),
         (
             ("--corpora", "corpora.toml", "--dev", "dev.jsonl"),
-            "--corpora names all files, so --train, --dev and --test cannot be given beside it",
+            "--corpora names all files, so --train, --dev and --test cannot be given with it",
         ),
         (("--corpora", "nowhere.toml"), "nowhere.toml: no such file; it names corpora and their files"),
     ],

@@ -160,12 +160,15 @@ def test_a_split_shows_documents_and_types_of_each_part(tmp_path: Path) -> None:
         (("check", "good.jsonl", "--option", "scheme=IOB2"), "'jsonl' has no option 'scheme'"),
         (("check", "odd.data"), "text: name it with --format"),
         (("convert", "absent.jsonl", "--out", "out.jsonl"), "absent.jsonl: no such file or folder"),
-        (("convert", "good.jsonl", "--out", "out.xyz"), "out.xyz: the ending does not tell the format"),
+        (
+            ("convert", "good.jsonl", "--out", "out.xyz"),
+            "out.xyz: the ending does not say which format it is",
+        ),
         (("convert", "good.jsonl", "--out", "out.x", "--to", "y"), "unknown format 'y'"),
         (("convert", "good.jsonl", "--out", "out.txt", "--lossy"), "document '2' is the second"),
         (("stats", "absent.jsonl"), "absent.jsonl: no such file or folder"),
         (("split", "good.jsonl", "--out", "a.jsonl", "--share", "1"), "expected two or more numbers"),
-        (("split", "good.jsonl", "--out", "a.xyz", "--share", "1"), "a.xyz: the ending does not tell"),
+        (("split", "good.jsonl", "--out", "a.xyz", "--share", "1"), "a.xyz: the ending does not say"),
         (
             ("split", "good.jsonl", "--out", "a.jsonl", "--out", "b.jsonl", "--share", "1"),
             "2 times --out and 1 times --share",

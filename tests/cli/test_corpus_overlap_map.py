@@ -173,7 +173,7 @@ def test_half_a_call_is_an_error_that_shows_the_legal_ones(
 ) -> None:
     result = run("map", *(argument.format(a=a, b=b) for argument in arguments))
     assert isinstance(result.exception, InputError)
-    assert "expected A B --suggest [--out MAP.toml], and A --map MAP --out FILE" in str(result.exception)
+    assert "expected A B --suggest [--out MAP.toml], or A --map MAP --out FILE" in str(result.exception)
 
 
 def test_a_mapped_corpus_needs_a_place(a: Path) -> None:

@@ -162,7 +162,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "text", "message"),
     [
-        ("single", None, "the model tells no corpora apart"),
+        ("single", None, "the model does not tell corpora apart"),
         ("lost", None, "there is nothing to look at: the model has no conditional auto-encoder"),
         ("kept", '[corpora.first]\ntrain = "a.jsonl"\n', "no corpus has dev files; expected a --split that"),
         ("kept", '[corpora.third]\ntrain = "a"\ndev = "{folder}/first.jsonl"\n', "is of the corpus 'third'"),

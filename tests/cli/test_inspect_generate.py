@@ -154,7 +154,7 @@ def test_a_model_without_auto_encoders_is_refused_with_the_setting(folder: Path)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "found nothing to write anew; expected --gold FILE, or --text TEXT and --file FILE"),
+        ((), "found nothing to write; expected --gold FILE, or --text TEXT and --file FILE"),
         (("--text", "a", "--gold", "gold.jsonl"), "found --gold beside --text or --file"),
         (("--text", "a", "--lexicon", "names.tsv"), "give them with --gold FILE"),
     ],

@@ -9,12 +9,13 @@ import pytest
 import typer
 from rich.console import Console
 
+from spanwright.cli.command import interruptible
 from spanwright.cli.tables.training import trials_table
-from spanwright.cli.trainings import interruptible
+from spanwright.cli.trainings import kept_run
 
 
 def interrupted(out: Path) -> int:
-    with pytest.raises(typer.Exit) as caught, interruptible(out):
+    with pytest.raises(typer.Exit) as caught, interruptible(lambda: kept_run(out)):
         raise KeyboardInterrupt
     return caught.value.exit_code
 

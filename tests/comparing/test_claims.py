@@ -13,7 +13,7 @@ import pytest
 from pretending import Answer, cells_only, nothing, right
 from rich.console import Console
 
-from spanwright.cli.tables.claim_verdicts import claim_verdicts_table
+from spanwright.cli.tables.training import claim_verdicts_table
 from spanwright.comparing import RunOutcome
 from spanwright.comparing.claim_plan import ClaimPlan
 from spanwright.comparing.claims import ClaimResult, Numbers, judge, read_numbers, still_rising
@@ -247,7 +247,7 @@ def test_numbers_are_read_from_lines_and_later_ones_add_to_earlier_ones(tmp_path
     assert read_numbers(tmp_path) == {("a", "plain", 1): {"bleu": 0.6, "norm": 3.0}}
     assert read_numbers(tmp_path / "nowhere") == {}
     (tmp_path / "numbers.jsonl").write_text('{"corpus": "a"}\n')
-    with pytest.raises(InputError, match=r"numbers.jsonl:1: expected are corpus, recipe, seed and numbers"):
+    with pytest.raises(InputError, match=r"numbers.jsonl:1: expected corpus, recipe, seed and numbers"):
         read_numbers(tmp_path)
 
 
@@ -289,21 +289,21 @@ def refusal(**values: Any) -> str:
     [
         (
             {"better": "plain", "than": ["binder"]},
-            "the claim 'one' names the recipe 'binder'; expected is one of plain, spanner",
+            "the claim 'one' names the recipe 'binder'; expected one of plain, spanner",
         ),
         (
             {"better": "plain", "than": ["spanner"], "corpora": ["ncbi"]},
-            "the claim 'one' names the corpus 'ncbi'; expected is one of made",
+            "the claim 'one' names the corpus 'ncbi'; expected one of made",
         ),
-        ({"better": "plain"}, "'claims.0': expected are better and than, or order"),
+        ({"better": "plain"}, "'claims.0': expected better and than, or order"),
         (
             {"order": ["plain", "spanner", "plain"], "better": "plain"},
             "'claims.0': order is given, so better, than and partner cannot be",
         ),
-        ({"order": ["plain", "spanner"]}, "'claims.0': order has 2 recipes; expected are 3 or more"),
+        ({"order": ["plain", "spanner"]}, "'claims.0': order has 2 recipes; expected 3 or more"),
         (
             {"better": "plain", "than": ["spanner"], "partner": "plain", "of": "width/1"},
-            "'claims.0': with a partner, expected are one recipe in than, and F1",
+            "'claims.0': with a partner, expected one recipe in than, and F1",
         ),
         (
             {"better": "plain", "than": ["spanner"], "worse": 1},

@@ -168,7 +168,7 @@ def test_descriptions_that_no_recipe_reads_are_refused() -> None:
         ),
         (
             {"corpora": {"made": {**CORPUS, "together": "c.toml"}}},
-            "'corpora.made': together is given, so files, formats, maps and numbers of documents are told "
+            "'corpora.made': together is given, so files, formats, maps and numbers of documents belong "
             "there",
         ),
         ({"heat_map_split": "train"}, "'heat_map_split' is 'train': expected 'dev' or 'test'"),

@@ -110,7 +110,7 @@ def test_a_damaged_file_is_an_error_that_says_where(text: str, message: str, tmp
 
 def test_bytes_that_are_no_text_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "map.toml").write_bytes(b"types = ['\xff']")
-    with pytest.raises(InputError, match=r"map\.toml: byte 10 is no UTF-8"):
+    with pytest.raises(InputError, match=r"map\.toml: byte 10 is not UTF-8"):
         load_map(tmp_path / "map.toml")
 
 

@@ -126,7 +126,7 @@ def test_an_absent_lexicon_is_an_error(texts: Path, tmp_path: Path, argument: st
 def test_an_empty_type_is_an_error(texts: Path, drugs: Path, tmp_path: Path) -> None:
     result = run(texts, "--lexicon", f"{drugs}:", "--out", tmp_path / "out.jsonl")
     assert isinstance(result.exception, InputError)
-    assert "expected FILE and FILE:TYPE" in str(result.exception)
+    assert "expected FILE or FILE:TYPE" in str(result.exception)
 
 
 def test_terms_without_a_type_in_a_typed_lexicon_are_told(texts: Path, tmp_path: Path) -> None:

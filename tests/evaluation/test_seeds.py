@@ -153,7 +153,7 @@ def test_runs_on_different_gold_documents_are_not_compared() -> None:
     first, second = (runs[0] for runs in made_up(2))
     with pytest.raises(InputError, match="gold entities of 60 and 59 documents differ"):
         compare_runs(first, second[:, 1:])
-    with pytest.raises(InputError, match="expected are counts of the same gold documents"):
+    with pytest.raises(InputError, match="expected counts of the same gold documents"):
         compare_runs(first, second[:, ::-1])
 
 

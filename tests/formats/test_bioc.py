@@ -269,7 +269,7 @@ def test_parts_of_composite_mentions_are_the_choice_of_the_user(
 
 @pytest.mark.parametrize("option", ["individual_mentions", "offsets"])
 def test_another_value_of_an_option_is_an_error(tmp_path: Path, option: str) -> None:
-    with pytest.raises(InputError, match=r"expected keep, drop|expected is one of characters, utf-16, bytes"):
+    with pytest.raises(InputError, match=r"expected keep, drop|expected one of characters, utf-16, bytes"):
         read_with(tmp_path, JSON, content(JSON, PARTS), **{option: "perhaps"})
 
 

@@ -58,7 +58,7 @@ def test_elements_that_are_not_read_are_told() -> None:
     (found,), log = read(XML, given.replace("</document>", "</document><docment/>"))
     assert found.entities == ENTITIES[:1]
     assert ["<comment> in <annotation>" in note for note in log.notes] == [True]
-    assert problems(log) == [(1, "<docment> is no element of a collection and is not read")]
+    assert problems(log) == [(1, "<docment> is not an element of a collection and is not read")]
 
 
 def test_documents_before_a_fault_are_kept() -> None:
@@ -133,7 +133,7 @@ def test_one_document_a_line_is_read_and_a_wrong_line_is_rejected_alone(tmp_path
         ('{"documents": [', 1, "not BioC JSON"),
         ('{"documents": [\n5]}', 2, "a JSON int was found; expected an object"),
         ('{"documents": [{"id": "\\ud800", "passages": []}]}', 1, "lone surrogate U+D800"),
-        ('{"documents": [{"id": NaN, "passages": []}]}', 1, "NaN is no JSON number"),
+        ('{"documents": [{"id": NaN, "passages": []}]}', 1, "NaN is not a JSON number"),
         ('{"name": 5}', 1, "was found where a key of passages, PubTator3, documents was expected"),
         ("[5]", 1, "'5]' was found where '{' was expected"),
         ("", 1, "the end of the file was found where '{' was expected"),

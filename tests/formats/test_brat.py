@@ -91,7 +91,7 @@ def test_annotations_without_a_text_are_rejected(tmp_path: Path) -> None:
     found, log = read(tmp_path)
     assert found == []
     assert (log.documents_rejected, log.entities_rejected) == (1, 2)
-    assert str(log.problems[0]).endswith("one.ann:0: there is no text one.txt to it")
+    assert str(log.problems[0]).endswith("one.ann:0: its text one.txt is missing")
 
 
 def test_an_empty_folder_is_remarked(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_mention_that_is_not_at_its_offsets_is_kept_and_remarked(tmp_path: Pat
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("N1\tReference T9 MESH:D1\tx", "a concept of T9, which is no entity"),
+        ("N1\tReference T9 MESH:D1\tx", "a concept of T9, which is not an entity"),
         ("N1\tReference T1", "no concept; expected"),
         ("N1\tReference T1 unknown:\tx", "no concept; expected"),
         ("N1", "no concept; expected"),

@@ -49,7 +49,7 @@ def test_endings_choose_a_table_and_columns_keep_theirs() -> None:
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_not_read(name: str, tmp_path: Path) -> None:
     write([DOCUMENT], tmp_path / "table", format=name)
-    with pytest.raises(InputError, match="has no texts, so that it can only be written"):
+    with pytest.raises(InputError, match="has no texts, so it can only be written"):
         read(tmp_path / "table", format=name)
 
 

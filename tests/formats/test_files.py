@@ -188,7 +188,7 @@ def test_the_ending_of_a_path_chooses_the_format_blind_to_case(name: str) -> Non
 
 @pytest.mark.parametrize("path", ["corpus", "corpus.xml", "corpus.json", "jsonl", "corpus.jsonl.gz"])
 def test_an_ending_that_tells_no_format_is_refused_with_the_legal_ones(path: str) -> None:
-    with pytest.raises(InputError, match="the ending does not tell the format") as caught:
+    with pytest.raises(InputError, match="the ending does not say which format it is") as caught:
         writer_for(Path(path))
     assert ".jsonl (jsonl)" in str(caught.value)
 

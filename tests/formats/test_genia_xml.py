@@ -203,7 +203,7 @@ def test_what_is_not_read_again_was_named_as_unwritable(document: Document) -> N
         ),
         (
             Document("1", "a b", (Entity(0, 3, "X"),), sentences=((0, 1), (2, 3))),
-            "the entity 'X' 'a b' at [0, 3) of document '1', which is not inside of one sentence",
+            "the entity 'X' 'a b' at [0, 3) of document '1', which is not inside one sentence",
         ),
         (
             Document("1", "a b", (Entity(0, 3, "X", fragments=((0, 1), (2, 3))),)),

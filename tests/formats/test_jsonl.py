@@ -144,7 +144,7 @@ def test_a_repeated_id_is_made_unique_with_a_remark() -> None:
         (b'{"text": "a", "sentences": [[true, 1]]}', "'sentences' holds [True, 1]; expected lists"),
         (b'{"text": "a\\ud800"}', "an escape stands for the lone surrogate U+D800"),
         (b'{"text": "a", "id": "\\udfff"}', "an escape stands for the lone surrogate U+DFFF"),
-        (b'{"text": "a", "x": NaN}', "not JSON (NaN is no JSON number)"),
+        (b'{"text": "a", "x": NaN}', "not JSON (NaN is not a JSON number)"),
         (b'{"text": "a\xff"}', "byte 0xff at offset 11 of the line"),
         (b'{"text": ' + b"[" * 100_000, "not JSON (maximum recursion depth"),
         (b'{"text": "a", "x": ' + b"9" * 5000 + b"}", "not JSON (Exceeds the limit"),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from naughty import BAD_BYTES
 from spanwright.formats.io.lines import (
     Undecodable,
     read_lines,
@@ -19,21 +20,6 @@ from spanwright.formats.io.lines import (
     split_lines,
     with_line_feeds,
 )
-
-BAD_BYTES = {
-    "a continuation without a start": b"\x80",
-    "a start without a continuation": b"\xc3",
-    "two starts": b"\xc3\xc3",
-    "an overlong slash": b"\xc0\xaf",
-    "an overlong NUL": b"\xe0\x80\x80",
-    "a high surrogate": b"\xed\xa0\x80",
-    "a low surrogate": b"\xed\xbf\xbf",
-    "beyond Unicode": b"\xf4\x90\x80\x80",
-    "five bytes": b"\xf8\x88\x80\x80\x80",
-    "0xff": b"\xff",
-    "Latin-1": "naïve".encode("latin-1"),
-    "a cut character": "蛋".encode()[:2],
-}
 
 
 def lines_of(folder: Path, content: bytes) -> list[tuple[int, str | Undecodable]]:

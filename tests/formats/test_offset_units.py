@@ -156,8 +156,7 @@ def test_an_offset_inside_a_character_is_rejected(tmp_path: Path) -> None:
     path.write_text(json.dumps({"text": "αβ", "entities": [entity]}))
     log = read(path, options={"offsets": "bytes"}).log
     assert [problem.reason for problem in log.problems] == [
-        "entity 0: [(1, 2)] is not in the text or cuts a character; expected are offsets "
-        "0 <= start < end <= 4"
+        "entity 0: [(1, 2)] is not in the text or cuts a character; expected offsets 0 <= start < end <= 4"
     ]
     assert log.entities_rejected == 1
 

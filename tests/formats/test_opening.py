@@ -112,7 +112,7 @@ def test_a_small_file_that_unfolds_without_end_is_refused(
     monkeypatch.setattr(opening, "_FREE_BYTES", 1 << 20)
     path = tmp_path / f"bomb.txt{ending}"
     path.write_bytes(COMPRESS[ending](bytes(1 << 25)))
-    with pytest.raises(InputError, match="unfolds to more than 250 times its size, as no text does"):
+    with pytest.raises(InputError, match="expands to more than 250 times its size, as no text does"):
         read(path)
 
 

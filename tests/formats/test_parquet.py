@@ -162,8 +162,11 @@ def entity(**keys: Any) -> dict[str, Any]:
         (entity(end=9), "entity 1: document '1': entity 'X' at [0, 9) is outside the text"),
         (entity(type=None), "entity 1: there is no start, no end or no type; expected all three"),
         (entity(fragments=[{"start": 0, "end": None}]), "entity 1: a range has no start or no end"),
-        (entity(confidence=float("nan")), "entity 1: a concept is missing, or the confidence is no finite"),
-        (entity(concepts=[None]), "entity 1: a concept is missing, or the confidence is no finite"),
+        (
+            entity(confidence=float("nan")),
+            "entity 1: a concept is missing, or the confidence is not a finite",
+        ),
+        (entity(concepts=[None]), "entity 1: a concept is missing, or the confidence is not a finite"),
         (None, "entity 1: there is no start, no end or no type; expected all three"),
     ],
 )

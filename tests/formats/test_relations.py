@@ -125,15 +125,15 @@ def test_relations_of_bioc(
 @pytest.mark.parametrize(
     ("relation", "reason"),
     [
-        ({"type": "X"}, "expected is an object with a type and a list of arguments"),
-        (5, "expected is an object with a type and a list of arguments"),
-        ({"arguments": []}, "'type' is None; expected is a string"),
-        ({"type": "X", "arguments": [{}]}, "expected is an object with an entity or a concept"),
+        ({"type": "X"}, "expected an object with a type and a list of arguments"),
+        (5, "expected an object with a type and a list of arguments"),
+        ({"arguments": []}, "'type' is None; expected a string"),
+        ({"type": "X", "arguments": [{}]}, "expected an object with an entity or a concept"),
         ({"type": "X", "arguments": [{"entity": 0, "concept": "D"}]}, "with an entity or a concept"),
         ({"type": "X", "arguments": [{"entity": 2}]}, "is entity 2, which was rejected or is none of 2"),
         ({"type": "X", "arguments": [{"entity": 1}]}, "is entity 1, which was rejected"),
         ({"type": "X", "arguments": [{"entity": True}]}, "is entity True"),
-        ({"type": "X", "arguments": [{"concept": 7}]}, "'concept' is 7; expected is a string"),
+        ({"type": "X", "arguments": [{"concept": 7}]}, "'concept' is 7; expected a string"),
     ],
 )
 def test_a_wrong_relation_of_jsonl_is_rejected_alone(tmp_path: Path, relation: object, reason: str) -> None:
@@ -182,7 +182,7 @@ def test_relations_follow_the_entities_of_their_document() -> None:
 
 
 def test_a_relation_of_something_that_is_no_entity_of_the_document_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'CID' holds of 'Disease' at \[15, 23\), which is no entity"):
+    with pytest.raises(InputError, match=r"'CID' holds of 'Disease' at \[15, 23\), which is not an entity"):
         Document("1", TEXT, (DRUG,), relations=(BETWEEN_MENTIONS,))
 
 

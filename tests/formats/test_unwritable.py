@@ -12,7 +12,7 @@ import pytest
 
 from spanwright.errors import InputError
 from spanwright.formats.files import FORMATS, read, write
-from spanwright.formats.unwritable import ContentKind, Unwritable, count_unwritable, told_by_kind
+from spanwright.formats.unwritable import ContentKind, Unwritable, count_unwritable, counted_by_kind
 from spanwright.text import Argument, Document, Entity, Relation
 
 EXTRAS = {"parquet": "pyarrow", "spacy": "spacy", "xmi": "cassis"}
@@ -189,13 +189,13 @@ def test_concepts_and_relations_are_not_left_out_without_leave(tmp_path: Path, n
 def test_by_products_are_left_out_without_leave_but_counted(tmp_path: Path, name: str) -> None:
     unwritable: list[Unwritable] = []
     write([CONTENTS[name].document], tmp_path / "corpus.conll", unwritable=unwritable)
-    assert told_by_kind(unwritable).startswith("1 loss (1 ")
+    assert counted_by_kind(unwritable).startswith("1 loss (1 ")
 
 
 def test_unwritable_things_are_counted_by_kind() -> None:
     unwritable = [Unwritable("concepts", "a", 2), Unwritable("relations", "b"), Unwritable("concepts", "c")]
-    assert (count_unwritable(unwritable), told_by_kind(unwritable)) == (
+    assert (count_unwritable(unwritable), counted_by_kind(unwritable)) == (
         4,
         "4 losses (3 concepts, 1 relation)",
     )
-    assert told_by_kind([]) == "0 losses"
+    assert counted_by_kind([]) == "0 losses"

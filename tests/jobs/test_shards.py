@@ -137,7 +137,7 @@ def test_a_missing_package_or_a_fault_of_the_disk_is_no_fault_of_an_input(
 
 @pytest.mark.parametrize("name", ["shard_documents", "shard_characters", "group_bytes"])
 def test_sizes_below_one_are_refused(name: str) -> None:
-    with pytest.raises(InputError, match=f"{name}: found 0; expected numbers from 1"):
+    with pytest.raises(InputError, match=f"{name}: found 0; expected 1 or more"):
         Reading(**{name: 0})
 
 

@@ -64,7 +64,7 @@ def test_an_unknown_name_of_a_form_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", sorted(FORMS))
 def test_a_folder_that_is_no_lexicon_is_an_error(tmp_path: Path, form: str) -> None:
-    with pytest.raises(InputError, match="this folder is no lexicon of the form"):
+    with pytest.raises(InputError, match="this folder is not a lexicon of the form"):
         read_lexicon(tmp_path, form=form)
 
 

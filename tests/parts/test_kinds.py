@@ -54,7 +54,7 @@ def test_a_decoder_is_refused_with_the_reason_and_what_is_expected(kind: str) ->
         check_direction(from_config(tiny.backbone_config(kind).to_dict()), kind)
     message = str(caught.value)
     assert f"of kind '{kind}' and reads from left to right" in message
-    assert "expected is an encoder that sees both sides, of kind albert, bert, " in message
+    assert "expected an encoder that sees both sides, of kind albert, bert, " in message
 
 
 def test_an_encoder_that_is_told_to_be_a_decoder_is_refused() -> None:

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 import batching
-from spanwright.decoding.tags import best_tags, entity_ends, legal_moves, marginals
+from spanwright.decoding.tags import allowed_moves, best_tags, entity_ends, marginals
 from spanwright.parts.batch import Batch, Mentions
 from spanwright.parts.beside.tagger import WordTagger, painted
 from spanwright.parts.encoder.encoder import WordStates
@@ -155,8 +155,8 @@ def test_an_inside_tag_does_not_continue_the_window_before() -> None:
     assert first.tolist() == last.tolist() == [1, 2]
 
 
-def test_the_legal_moves_of_two_types() -> None:
-    start, moves = legal_moves(len(NAMES))
+def test_the_allowed_moves_of_two_types() -> None:
+    start, moves = allowed_moves(len(NAMES))
     illegal = {
         (before, tag) for before in NAMES for tag in NAMES if not moves[NAMES.index(before), NAMES.index(tag)]
     }
@@ -172,7 +172,7 @@ def test_paths_are_always_legal(kind: Kind, windows: tuple[list[int], list[int]]
     generator = torch.Generator().manual_seed(seed)
     emissions = sure_of(tags, 2.0) + torch.randn(len(tags), len(NAMES), generator=generator)
     chosen, _ = best_tags(emissions.numpy(), np.array(counts, dtype=np.int64), tagger(kind).rule.weights)
-    start, moves = legal_moves(len(NAMES))
+    start, moves = allowed_moves(len(NAMES))
     for row in torch.from_numpy(chosen).split(counts):
         assert start[row[:1]].all()
         assert moves[row[:-1], row[1:]].all()
@@ -187,7 +187,7 @@ def test_the_best_legal_path_is_taken_instead_of_repairing_the_best_tags(kind: K
 @given(st.integers(1, 4), st.integers(0, 1000))
 def test_the_softmax_tagger_takes_the_likeliest_of_all_legal_paths(words: int, seed: int) -> None:
     emissions = 2 * torch.randn(words, len(NAMES), generator=torch.Generator().manual_seed(seed))
-    start, moves = legal_moves(len(NAMES))
+    start, moves = allowed_moves(len(NAMES))
     legal = [
         path
         for path in product(range(len(NAMES)), repeat=words)

@@ -425,7 +425,7 @@ def test_a_link_to_a_graph_is_refused(deep: Exported, tmp_path: Path) -> None:
 def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
     with (tmp_path / "encoder.onnx").open("wb") as file:
         file.truncate(2**40)
-    with pytest.raises(ModelError, match="expected are at most"):
+    with pytest.raises(ModelError, match="expected at most"):
         Graph("encoder.onnx", Digests(tmp_path, None), weights=())
 
 

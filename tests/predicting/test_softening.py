@@ -139,7 +139,7 @@ def test_entities_that_a_document_has_are_replaced() -> None:
 
 
 def test_teachers_of_other_types_are_refused() -> None:
-    with pytest.raises(InputError, match=r"teacher 2 .* lacks Gene, and has besides Drug, Virus; teachers"):
+    with pytest.raises(InputError, match=r"teacher 2 .* lacks Gene, and also has Drug, Virus; teachers"):
         Teachers([tiny.model(("Cell", "Gene")), tiny.model(("Cell", "Virus", "Drug"))])
 
 

@@ -28,7 +28,7 @@ JSONL = {
     "blank type": Mutation('"type": "Disease", "text"', '"type": " ", "text"', 2, "its type is blank"),
     "bad JSON": Mutation('{"id": "2",', '{"id": "2"', 2, "not JSON", documents=1, gone_entities=2),
     "unquoted key": Mutation('"id": "2"', 'id: "2"', 2, "not JSON", documents=1, gone_entities=2),
-    "NaN": Mutation("18", "NaN", 2, "NaN is no JSON number", documents=1, gone_entities=2),
+    "NaN": Mutation("18", "NaN", 2, "NaN is not a JSON number", documents=1, gone_entities=2),
     "raw NUL": Mutation(
         "and", "a\0d", 2, "not JSON (Invalid control character", documents=1, gone_entities=2
     ),

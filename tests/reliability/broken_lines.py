@@ -104,7 +104,7 @@ BRAT = {
         "fever", b"f\xe8ver", 1, "byte 0xe8", documents=1, entities=2, file="2.txt"
     ),
     "ann without txt": Mutation(
-        "fever", None, 0, "there is no text 2.txt to it", documents=1, entities=2, file="2.txt", told_of=_ANN
+        "fever", None, 0, "its text 2.txt is missing", documents=1, entities=2, file="2.txt", told_of=_ANN
     ),
     "truncated file": Mutation(
         " 18\tfever\nN1\tReference T1 MESH:D003693\tDelirium\n", "", 2, "2 tab-", entities=1, file=_ANN

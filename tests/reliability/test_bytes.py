@@ -8,27 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from naughty import BAD_BYTES
 from spanwright.errors import InputError
 from spanwright.formats.files import Corpus, read
 from spanwright.text import Document
 
-BAD_BYTES = {
-    "a continuation without a start": b"\x80",
-    "a start without a continuation": b"\xc3",
-    "two starts": b"\xc3\xc3",
-    "an overlong slash": b"\xc0\xaf",
-    "an overlong NUL": b"\xe0\x80\x80",
-    "a high surrogate": b"\xed\xa0\x80",
-    "a low surrogate": b"\xed\xbf\xbf",
-    "a pair of surrogates": b"\xed\xa0\xbd\xed\xb8\x80",
-    "beyond Unicode": b"\xf4\x90\x80\x80",
-    "five bytes": b"\xf8\x88\x80\x80\x80",
-    "0xff": b"\xff",
-    "Latin-1": "é".encode("latin-1"),
-    "UTF-16 with its mark": "é".encode("utf-16"),
-    "a cut character": "蛋".encode()[:2],
-}
-"""Each begins with its first illegal byte."""
 HOLE = b"<BAD>"
 
 

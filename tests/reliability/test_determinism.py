@@ -22,7 +22,7 @@ from spanwright.formats.files import read
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.text import Document
 from spanwright.training.loop import RunResult, train
-from spanwright.training.setup import digest
+from spanwright.training.run_folder import digest
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 DATA = {

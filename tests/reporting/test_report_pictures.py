@@ -79,7 +79,9 @@ def test_the_policy_of_the_page_lets_it_show_data_and_nothing_else() -> None:
 def test_other_files_are_refused(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "picture.png"
     path.write_bytes(data)
-    with pytest.raises(InputError, match=r"picture\.png: no whole PNG file; expected pictures in PNG form"):
+    with pytest.raises(
+        InputError, match=r"picture\.png: not a whole PNG file; expected pictures in PNG form"
+    ):
         read_picture(path, "picture")
 
 
@@ -119,6 +121,6 @@ def test_pictures_of_the_same_name_are_told_apart_by_their_folders(tmp_path: Pat
 def test_the_command_writes_no_page_with_a_picture_that_is_none(tmp_path: Path) -> None:
     path = tmp_path / "script.png"
     path.write_text("<script>")
-    with pytest.raises(InputError, match="no whole PNG file"):
+    with pytest.raises(InputError, match="not a whole PNG file"):
         report(tmp_path, path)
     assert not (tmp_path / "page.html").exists()

@@ -20,7 +20,7 @@ from spanwright.training.data import (
     likely_entities,
     prepare_split,
 )
-from spanwright.training.setup import resolve
+from spanwright.training.resolving import resolve
 
 TEXT = "one two three four five six seven eight nine ten."
 

@@ -16,7 +16,7 @@ import making
 from spanwright import artifact
 from spanwright.errors import DivergenceError
 from spanwright.settings import load_settings
-from spanwright.training import loop
+from spanwright.training import step
 from spanwright.training.divergence import check_step, check_weights, read_at_once
 from spanwright.training.journal import read_journal
 from spanwright.training.loop import train
@@ -34,7 +34,7 @@ def weights(folder: Path) -> dict[str, Tensor]:
 
 def broken_total(from_call: int, spoil: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
     """The sum of the loss terms, which something spoils from a call on; there is one call per step."""
-    calls, total = iter(range(1, 1000)), loop.total
+    calls, total = iter(range(1, 1000)), step.total
 
     def spoilt(*arguments: object) -> Tensor:
         found = total(*arguments)
@@ -70,7 +70,7 @@ def test_what_was_saved_before_is_unharmed_and_can_be_resumed(
     train(settings, train=TRAIN, dev=DEV, out=tmp_path / "whole")
     recorder = Recorder()
     with monkeypatch.context() as patched:
-        patched.setattr(loop, "total", broken_total(26, lambda loss: loss * math.nan))
+        patched.setattr(step, "total", broken_total(26, lambda loss: loss * math.nan))
         with pytest.raises(DivergenceError, match=r"at step 26: the loss is nan \(spans [\d.]+\)"):
             train(settings, train=TRAIN, dev=DEV, out=tmp_path / "cut", watcher=recorder)
     best = max(epoch for epoch, is_best in enumerate(recorder.best) if is_best)
@@ -86,7 +86,7 @@ def test_a_gradient_that_is_not_finite_stops_a_training_whose_loss_is(
     tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The root of 0 adds nothing, and has an infinite slope.
-    monkeypatch.setattr(loop, "total", broken_total(3, lambda loss: loss + (loss * 0).sqrt()))
+    monkeypatch.setattr(step, "total", broken_total(3, lambda loss: loss + (loss * 0).sqrt()))
     recorder = Recorder()
     with pytest.raises(
         DivergenceError, match=r"at step 3: the loss is [\d.]+ \(.*\) and the norm of the gradient nan"

@@ -19,7 +19,7 @@ from spanwright.evaluation.scores import Counts
 from spanwright.formats.files import read, write
 from spanwright.predicting.tagger import load
 from spanwright.text import Document, Entity, Range
-from spanwright.training import loop
+from spanwright.training import scoring, step
 from spanwright.training.journal import read_journal
 from spanwright.training.loop import RunResult, train
 from watching import Recorder, StoppedError
@@ -48,16 +48,6 @@ def finished(tiny_encoder: str, tmp_path_factory: pytest.TempPathFactory) -> tup
 def copied(finished: tuple[RunResult, Recorder], tmp_path: Path) -> Path:
     """A copy of the finished run's folder, to be changed at will."""
     return Path(shutil.copytree(finished[0].folder, tmp_path / "copied"))
-
-
-@pytest.fixture(scope="module")
-def still_encoder(tiny_encoder: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The tiny encoder without dropout: its loss depends on nothing but weights and data."""
-    folder = Path(shutil.copytree(tiny_encoder, tmp_path_factory.mktemp("still") / "encoder"))
-    config = json.loads((folder / "config.json").read_text())
-    config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    (folder / "config.json").write_text(json.dumps(config))
-    return str(folder)
 
 
 def weights_in(folder: Path) -> dict[str, torch.Tensor]:
@@ -94,7 +84,7 @@ def test_the_best_model_is_kept_and_not_the_last(
     def score(*_: object) -> Scores:
         return Scores(per_type={"Gene": Counts(next(found), 9)}, documents=1)
 
-    monkeypatch.setattr(loop, "score_model", score)
+    monkeypatch.setattr(scoring, "score_model", score)
     recorder = Recorder()
     run(tiny_encoder, tmp_path / "run", watcher=recorder, train=TRAIN[:8])
     assert recorder.best == [True, True, False, False]
@@ -249,7 +239,7 @@ def test_accumulated_gradients_of_two_batches_are_those_of_one_batch_of_both(
         gradients.append(torch.cat([parameter.grad.flatten() for parameter in parameters]))
         return gradients[-1].norm()
 
-    monkeypatch.setattr(loop, "limit_gradients", remember)
+    monkeypatch.setattr(step, "limit_gradients", remember)
     common = ("training.epochs=1", "representation.dropout=0.0")
     for name, changes in {
         "one": ("training.batch_windows=8",),
@@ -263,7 +253,7 @@ def test_accumulated_gradients_of_two_batches_are_those_of_one_batch_of_both(
     assert one.norm() > 1
 
 
-def test_batches_behind_the_last_full_group_are_trained_too(tiny_encoder: str, tmp_path: Path) -> None:
+def test_batches_after_the_last_full_group_are_trained_too(tiny_encoder: str, tmp_path: Path) -> None:
     recorder = Recorder()
     changes = ("training.epochs=1", "training.batch_windows=1", "training.accumulate=3")
     run(tiny_encoder, tmp_path / "run", *changes, watcher=recorder, train=TRAIN[:4])
@@ -301,14 +291,27 @@ def test_a_model_that_finds_nothing_is_told_with_the_likely_reason(
     tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nothing = Scores(per_type={"Gene": Counts(0, 0, 9)}, documents=3)
-    monkeypatch.setattr(loop, "strict_scores", lambda compared: nothing)
+    monkeypatch.setattr(scoring, "strict_scores", lambda compared: nothing)
     recorder = Recorder()
     run(tiny_encoder, tmp_path / "run", "training.epochs=1", watcher=recorder)
     (warning,) = recorder.idle
-    assert "so that it is of no use: this run has only" in warning and "try --set training.epochs=" in warning
+    assert "so it is of no use: this run has only" in warning and "try --set training.epochs=" in warning
     TrainingView().scored(epoch=1, scores={"dev": nothing}, best=True)
     told = capsys.readouterr().err
     assert "(finds nothing yet)" in told and "best so far" not in told
+
+
+def test_a_longer_warm_up_takes_smaller_first_steps(tiny_encoder: str, tmp_path: Path) -> None:
+    moved = {}
+    for warmup in (0.1, 0.9):
+        recorder = Recorder(stop_at_step=1)
+        with pytest.raises(StoppedError):
+            run(tiny_encoder, tmp_path / str(warmup), f"optimiser.warmup={warmup}", watcher=recorder)
+        parameters = recorder.setup.model.network.named_parameters()
+        moved[warmup] = max(
+            float((each - recorder.fresh[name]).detach().abs().max()) for name, each in parameters
+        )
+    assert 0 < moved[0.9] < 0.2 * moved[0.1]
 
 
 def test_the_size_of_a_loss_does_not_matter(tiny_encoder: str, tmp_path: Path) -> None:

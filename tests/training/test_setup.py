@@ -11,7 +11,9 @@ import spanwright
 from spanwright.errors import InputError
 from spanwright.origin import commit
 from spanwright.text import Document, Entity
-from spanwright.training.setup import Setup, digest, provenance, resolve, set_up
+from spanwright.training.resolving import resolve
+from spanwright.training.run_folder import digest, provenance
+from spanwright.training.setup import Setup, set_up
 
 TRAIN = making.documents(8)
 DEV = making.documents(3, prefix="dev")
@@ -152,7 +154,7 @@ def test_the_same_seed_gives_the_same_fresh_weights_and_another_gives_others(tin
 
 def test_provenance_holds_settings_versions_and_digests(tiny_encoder: str) -> None:
     setup = setup_of(tiny_encoder, TRAIN)
-    values = provenance(setup, {"train": TRAIN, "dev": DEV})
+    values = provenance(setup.model.settings, {"train": TRAIN, "dev": DEV})
     assert values["settings"]["candidates"]["width_limit"] == 2
     assert values["corpora"] == {"train": digest(TRAIN), "dev": digest(DEV)}
     assert values["versions"]["spanwright"] == spanwright.__version__

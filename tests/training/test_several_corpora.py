@@ -35,7 +35,7 @@ from spanwright.parts.model import SpanModel
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.settings import Settings
 from spanwright.text import Document
-from spanwright.training import loop
+from spanwright.training import scoring, step
 from spanwright.training.data import Split
 from spanwright.training.journal import read_journal
 from spanwright.training.loop import RunResult, train
@@ -57,16 +57,6 @@ def label_map(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("map") / "map.toml"
     path.write_text(several.MAP)
     return f"corpora.map={path}"
-
-
-@pytest.fixture(scope="module")
-def still_encoder(tiny_encoder: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The tiny encoder without dropout: its loss depends on nothing but weights and data."""
-    folder = Path(shutil.copytree(tiny_encoder, tmp_path_factory.mktemp("still") / "encoder"))
-    config = json.loads((folder / "config.json").read_text())
-    config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    (folder / "config.json").write_text(json.dumps(config))
-    return str(folder)
 
 
 def run(settings: Settings, out: Path, *, watcher: Recorder | None = None, **values: Any) -> RunResult:
@@ -324,7 +314,7 @@ def test_gradients_of_a_group_of_corpora_are_those_of_one_large_mixed_batch(
         found.append({name: grad.clone() for name, grad in gradients(recorder.setup.model.network).items()})
         return torch.tensor(1.0)
 
-    monkeypatch.setattr(loop, "limit_gradients", remember)
+    monkeypatch.setattr(step, "limit_gradients", remember)
     recorder = Recorder()
     # A sum over windows adds up from batch to batch; a mean over spans need not.
     dry = ("representation.dropout=0", "scorer.dropout=0", "scorer.reduction=windows", "training.epochs=1")
@@ -441,7 +431,7 @@ def test_the_targets_choose_the_model(
         counts = sum((Counts(*FOUND[name][epoch]) for name in names), start=Counts())
         return Scores(per_type={"Gene": counts}, documents=len(split.source))
 
-    monkeypatch.setattr(loop, "score_model", score)
+    monkeypatch.setattr(scoring, "score_model", score)
     recorder = Recorder()
     settings = several.settings(
         "cvae/multi",

@@ -114,7 +114,7 @@ def test_what_reads_other_vectors_starts_anew_and_says_why(tiny_encoder: str, st
     setup = begun(tiny_encoder, started, TRAIN, "representation.size=24")
     assert setup.taken is not None
     assert setup.taken.parts == ["encoder"] and setup.taken.types == {}
-    assert setup.taken.anew == {
+    assert setup.taken.fresh == {
         "representation": "projection.linear.weight is 24 x 68, and 32 x 68 there",
         "scorer": "the representation before it does",
     }
@@ -126,14 +126,14 @@ def test_what_reads_other_vectors_starts_anew_and_says_why(tiny_encoder: str, st
         found = set_up(
             making.settings(tiny_encoder, f"start.model={started}", change, *more), TRAIN, DEV, []
         ).taken
-        assert found is not None and found.anew["representation"] == reason
+        assert found is not None and found.fresh["representation"] == reason
 
 
 def test_recipes_share_what_they_have_in_common(tiny_encoder: str, started: Path) -> None:
     setup = begun(tiny_encoder, started, TRAIN, "auxiliaries.tagger={}", "candidates.pruning={}")
     assert setup.taken is not None
     assert setup.taken.parts == ["encoder", "representation", "scorer"]
-    assert setup.taken.anew == {"pruner": "there is none", "tagger": "there is none"}
+    assert setup.taken.fresh == {"pruner": "there is none", "tagger": "there is none"}
 
 
 def naive_rows(rows: list[Row], labels: LabelSpace) -> list[tuple[str, str]]:
@@ -212,7 +212,7 @@ def test_a_model_that_is_another_by_now_is_not_gone_on_with(
     tiny_encoder: str, started: Path, tmp_path: Path
 ) -> None:
     settings = making.settings(tiny_encoder, f"start.model={started}", "start.digest=0123")
-    with pytest.raises(SettingsError, match="another model than the one that start"):
+    with pytest.raises(SettingsError, match="not the model whose digest is start"):
         set_up(settings, TRAIN, DEV, [])
 
 
@@ -226,7 +226,7 @@ def test_the_command_tells_what_is_taken(tiny_encoder: str, started: Path, tmp_p
     assert done.code == 0, done.stderr
     told = " ".join(done.stderr.split())
     assert f"from {started}: encoder, representation, scorer" in told
-    assert "types known there: Cell (Cell), Gene (Gene) anew: nothing" in told
+    assert "types known there: Cell (Cell), Gene (Gene) from scratch: nothing" in told
     assert "types kept without labels: Cell" in told
     assert "give --from MODEL" in run(*call, "--keep-types", "--out", tmp_path / "other").error
 

@@ -17,7 +17,7 @@ from spanwright.parts.spans.scorers.bi_encoder import Comparison
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings.scorers import SigmoidSettings
-from spanwright.training.loop import score_model
+from spanwright.training.scoring import score_model
 from spanwright.training.thresholds import best_thresholds, set_tuned_thresholds
 
 LIMIT = 4.0

@@ -169,7 +169,7 @@ def test_a_table_has_a_row_for_each_word_and_nan_where_there_is_no_vector() -> N
         (b"cell 1 2\ngene 1 2 3\n", ":2: 3 numbers after the word 'gene 1'; expected 2"),
         (b"2 2\ncell 1 2\nother\n", ":3: 0 numbers after the word 'other'; expected 2"),
         (b"2 3\ncell 1 2\ngene 1 2\n", ":2: 2 numbers after the word 'cell'; expected 3"),
-        (b"cell 1 2\ngene 1 x\n", ":2: 'x' is no number; expected 2 finite numbers"),
+        (b"cell 1 2\ngene 1 x\n", ":2: 'x' is not a number; expected 2 finite numbers"),
         (b"1 2\ngene nan 1\n", ":2: a number that is not finite; expected 2 finite numbers"),
         (b"1 2\ngene 1e60 1\n", ":2: a number that is not finite"),
         (b"2 2\ngene 1 2\n", ": 1 rows; expected 2, as its first line says"),

@@ -85,7 +85,7 @@ def test_whole_tables_and_lists_can_be_chosen() -> None:
         ),
         ({RATE: []}, "the list is empty; expected one value or more"),
         ({RATE: [1, 1]}, "has a value twice; expected each once"),
-        ({RATE: 0.1}, "0.1 is no range; expected a list, such as [1, 2, 4], and a table, such as"),
+        ({RATE: 0.1}, "0.1 is not a range; expected a list, such as [1, 2, 4], or a table, such as"),
         ({}, "'search' is {}: "),
         ({"training.seed": [1, 2]}, "training.seed cannot be set or searched for: seed, beside recipe, is"),
     ],
@@ -102,11 +102,11 @@ def test_a_wrong_search_is_told_where_and_what_is_legal(search: dict[str, Any], 
         ({"dev": None}, "dev is missing; expected train and dev, or corpora"),
         (
             {"corpora": "c.toml"},
-            "corpora is given, so files, formats and numbers of documents are told there",
+            "corpora is given, so files, formats and numbers of documents belong there",
         ),
         (
             {"train": None, "dev": None, "corpora": "c.toml", "format": "conll"},
-            "corpora is given, so files, formats and numbers of documents are told there",
+            "corpora is given, so files, formats and numbers of documents belong there",
         ),
         (
             {"trial": 3},

@@ -1,6 +1,6 @@
 """How a model of several corpora sees their labels: those of one meaning near to each other, or not.
 
-Two kinds of vectors tell it (CVAE-NER, Figures 3 and 4): the conditions that a conditional auto-encoder has
+Two kinds of vectors show it (CVAE-NER, Figures 3 and 4): the conditions that a conditional auto-encoder has
 learnt for the labels of each corpus, and the vectors of entities. What a label means is its shared type by
 the label map of the model; a type that has none means something of its own. Without a map, types of the same
 name mean the same.
@@ -50,7 +50,7 @@ class Nearness:
     same: float | None
     """Of one meaning, from different corpora."""
     different: float | None
-    """Of different meanings, from whichever corpora."""
+    """Of different meanings, from any corpora."""
     different_across: float | None
     """Of different meanings, from different corpora."""
     by_meaning: dict[str, float]
@@ -138,7 +138,7 @@ def corpus_labels(model: TrainedModel) -> CorpusLabels:
     known = model.labels
     if len(known.corpora) < 2:
         raise InputError(
-            "the model tells no corpora apart; expected models that were trained on several together: "
+            "the model does not tell corpora apart; expected models that were trained on several together: "
             "spanwright train cvae --corpora FILE"
         )
     classes, given = Classes(known.sizes), known.shared or known.types

@@ -112,7 +112,7 @@ def rewritten(
     """Write again the spans of the entities that documents have, in order, whoever has put them there.
 
     Entities that are no candidate span of the model (too wide, cutting a word, of a type it does not know)
-    are left out. `synonyms` tells what synonyms are compared with.
+    are left out. `synonyms` says what synonyms are compared with.
     """
     prepared = Tagger(model).prepare(documents)
     golds = [gold_words(item, model.labels).rows for item in prepared]
@@ -135,7 +135,7 @@ def score_written(written: Sequence[WrittenSpan], vocabulary: Vocabulary) -> Gen
     """BLEU and counts of what was written from gold spans."""
     if not written:
         raise InputError(
-            "no entity to write anew; expected documents with entities that are candidate spans of the model"
+            "no entity to write; expected documents with entities that are candidate spans of the model"
         )
     covered = sum(bool(each.span.synonyms) for each in written)
     synonyms = [each.synonym for each in written if each.synonym is not None]

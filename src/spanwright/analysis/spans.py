@@ -33,7 +33,7 @@ NO_ENTITY = "no entity"
 NEAR = 5
 """Words that a neighbour of an entity may be away from it."""
 _CHUNK = 16
-"""Documents that are looked at together; the search ends behind the chunk that brings enough entities."""
+"""Documents that are looked at together; the search ends after the chunk that brings enough entities."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

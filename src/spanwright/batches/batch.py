@@ -90,7 +90,7 @@ class Neighbours(Generic[Column]):
     """(wholes,): positions of such mentions in the batch's mentions."""
     distance: Column
     """(places,): words between the first words, plus words between the last words; 0 at the mention."""
-    legal: Column
+    inside: Column
     """(wholes, places): False where the window ends, or the last word would stand before the first."""
     candidate: Column
     """(wholes, places): True where the place is a candidate span."""

@@ -88,13 +88,13 @@ def _pieces(
 
     `prepared` is the document of each window.
     """
-    before, behind = len(encoder.prefix), len(encoder.suffix)
+    before, after = len(encoder.prefix), len(encoder.suffix)
     starts = [
         document.piece_starts[window.first : window.end + 1]
         for window, document in zip(windows, prepared, strict=True)
     ]
     lengths = [int(start[-1] - start[0]) for start in starts]
-    total = max(lengths) + before + behind
+    total = max(lengths) + before + after
     ids = np.full((len(windows), total), encoder.padding, dtype=np.int64)
     mask = np.zeros((len(windows), total), dtype=bool)
     first: list[Integers] = []
@@ -102,8 +102,8 @@ def _pieces(
     for row, (document, start, length) in enumerate(zip(prepared, starts, lengths, strict=True)):
         ids[row, :before] = encoder.prefix
         ids[row, before : before + length] = document.piece_ids[start[0] : start[-1]]
-        ids[row, before + length : before + length + behind] = encoder.suffix
-        mask[row, : before + length + behind] = True
+        ids[row, before + length : before + length + after] = encoder.suffix
+        mask[row, : before + length + after] = True
         shift = row * total + before - start[0]
         first.append(start[:-1] + shift)
         last.append(start[1:] + (shift - 1))
@@ -155,7 +155,7 @@ def _gold_rows(
 def _mentions(
     windows: Sequence[Window], layout: _Layout, golds: Sequence[Integers] | None
 ) -> Mentions[Array]:
-    """What each window shows of the golds, whichever window owns them."""
+    """What each window shows of the golds, no matter which window owns them."""
     parts = [np.zeros((0, 7), dtype=np.int64)]
     if golds is not None:
         for number, (window, offset) in enumerate(zip(windows, layout.word_offset, strict=True)):
@@ -205,12 +205,12 @@ def find_neighbours(
     moves = _moves(distance)
     first = mentions.first[whole, None] + moves[:, 0]
     last = mentions.last[whole, None] + moves[:, 1]
-    behind = np.cumsum(word_counts)
+    end = np.cumsum(word_counts)
     window = mentions.window[whole]
-    legal = (first <= last) & (first >= (behind - word_counts)[window, None]) & (last < behind[window, None])
+    inside = (first <= last) & (first >= (end - word_counts)[window, None]) & (last < end[window, None])
     span, found = _positions(spans, first, last)
-    candidate = found & legal
-    return Neighbours(whole, np.abs(moves).sum(1), legal, candidate, span[candidate])
+    candidate = found & inside
+    return Neighbours(whole, np.abs(moves).sum(1), inside, candidate, span[candidate])
 
 
 def _positions(spans: Spans[Array], first: Integers, last: Integers) -> tuple[Integers, Array]:

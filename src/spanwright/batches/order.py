@@ -80,8 +80,8 @@ def with_least_work(lengths: Integers, *, windows: int, pieces: int, overhead: i
     for end in range(1, len(ordered) + 1):
         counts = np.arange(1, min(windows, end) + 1)
         padded = counts * lengths[ordered[end - counts]]
-        legal = (padded <= pieces) | (counts == 1)
-        sums = np.where(legal, work[end - counts] + padded + overhead, np.inf)
+        fits = (padded <= pieces) | (counts == 1)
+        sums = np.where(fits, work[end - counts] + padded + overhead, np.inf)
         last[end] = counts[sums.argmin()]
         work[end] = sums.min()
     ends = [len(ordered)]

@@ -173,9 +173,9 @@ def outermost(rows: Integers) -> npt.NDArray[np.bool_]:
     lower id. Everything inside, and the right one of two that cross, stays outside the layer.
     """
     kept = np.zeros(len(rows), dtype=bool)
-    behind = -1
+    last = -1
     for position in np.lexsort((rows[:, 2], -rows[:, 1], rows[:, 0])).tolist():
-        if rows[position, 0] > behind:
+        if rows[position, 0] > last:
             kept[position] = True
-            behind = rows[position, 1]
+            last = rows[position, 1]
     return kept

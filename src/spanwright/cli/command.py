@@ -1,14 +1,18 @@
-"""What all commands have in common: an error names the option of the command that gets round it."""
+"""What all commands have in common: errors name the option that gets round them, and Ctrl-C what is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+import typer
 from typer.core import TyperCommand
 
 from spanwright.errors import Choice, InputError
 
+_INTERRUPTED = 130
+"""The exit code of shells for Ctrl-C."""
 _OPTIONS: dict[Choice, tuple[str, ...]] = {
     "input format": ("input_format", "format"),
     "output format": ("to", "format"),
@@ -48,3 +52,13 @@ class Command(TyperCommand):
     def _means(self, name: str, choice: Choice, options: Mapping[str, str]) -> bool:
         """Whether an option is that choice: `format` is of what is read, unless there is `input_format`."""
         return name != "format" or (choice == "output format") == ("input_format" in options)
+
+
+@contextmanager
+def interruptible(kept: Callable[[], str]) -> Iterator[None]:
+    """Says what is kept of the work in the block when the user interrupts it, and ends the command."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted; {kept()}", err=True)
+        raise typer.Exit(_INTERRUPTED) from None

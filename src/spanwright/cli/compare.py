@@ -13,10 +13,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from spanwright.cli.command import interruptible
 from spanwright.cli.completion import recipes as recipe_names
 from spanwright.cli.devices import Device
 from spanwright.cli.reading import FormatOfAll, InputOptions, parse_options, report
-from spanwright.cli.tables.training import finished_runs_table, recipe_scores_table
+from spanwright.cli.tables.training import claim_verdicts_table, finished_runs_table, recipe_scores_table
 from spanwright.devices import AUTO
 from spanwright.errors import InputError
 from spanwright.formats.format import ReadingLog
@@ -25,9 +26,6 @@ from spanwright.reporting.index_page import write_index
 if TYPE_CHECKING:
     from spanwright.comparing import Run, RunOutcome
     from spanwright.training.watcher import Watcher
-
-_INTERRUPTED = 130
-"""The exit code of shells for Ctrl-C."""
 
 
 _Encoder = Annotated[
@@ -52,7 +50,7 @@ def compare_command(
     test: Annotated[list[Path] | None, typer.Option(help="Files that the best models are scored on.")] = None,
     corpus: Annotated[str | None, typer.Option(help="Name of the corpus in tables and folders.")] = None,
     seeds: Annotated[int | None, typer.Option(help="Runs of each recipe (3), with seeds 1, 2, ...")] = None,
-    base: Annotated[str | None, typer.Option(help="Recipe to hold the others against (the first).")] = None,
+    base: Annotated[str | None, typer.Option(help="Recipe to compare the others with (the first).")] = None,
     encoder: _Encoder = None,
     documents: Annotated[int | None, typer.Option(help="Train on the first documents only.")] = None,
     descriptions: Annotated[
@@ -109,7 +107,6 @@ def _compare(
     as_json: bool,
     device: str,
 ) -> None:
-    from spanwright.cli.tables.claim_verdicts import claim_verdicts_table
     from spanwright.comparing import compare, load_plan, make_plan
     from spanwright.comparing.result_texts import CLAIM_NOTE, footnote
 
@@ -118,15 +115,12 @@ def _compare(
     elif len(recipes) > 1 or not recipes[0].endswith(".toml"):
         raise InputError("compare: without --train, --dev and --test, expected one plan, such as plan.toml")
     elif options:
-        raise InputError(f"{recipes[0]}: a plan has everything in it; {', '.join(options)} must stand there")
+        raise InputError(f"{recipes[0]}: a plan has everything in it; put {', '.join(options)} there")
     else:
         plan = load_plan(Path(recipes[0]))
     view = ComparisonView()
-    try:
+    with interruptible(lambda: "the same command goes on from here"):
         results = compare(plan, out=out, only_finished=only_finished, device=device, watcher=view)
-    except KeyboardInterrupt:
-        view.console.print("interrupted; the same command goes on from here")
-        raise typer.Exit(_INTERRUPTED) from None
     if as_json:
         typer.echo(json.dumps(results.to_dict(), indent=2, ensure_ascii=False))
     else:
@@ -149,7 +143,7 @@ class ComparisonView:
         self._done: list[RunOutcome] = []
 
     def read(self, corpus: str, split: str, log: ReadingLog) -> None:
-        """Tell what was noteworthy in the files of a split."""
+        """Report what was noteworthy in the files of a split."""
         if log.notes or log.problems:
             typer.echo(f"{corpus}, {split}:", err=True)
         report(log)

@@ -20,7 +20,7 @@ from spanwright.cli.reading import (
 from spanwright.errors import counted
 from spanwright.formats.files import write
 from spanwright.formats.format import ReadingLog
-from spanwright.formats.unwritable import Unwritable, told_by_kind
+from spanwright.formats.unwritable import Unwritable, counted_by_kind
 
 
 def convert_command(
@@ -54,5 +54,5 @@ def convert_command(
     related = f", {counted(log.relations_read, 'relation')}" if log.relations_read else ""
     typer.echo(
         f"{out}: {counted(log.documents_read, 'document')}, {counted(log.entities_read, 'entity')}{related} "
-        f"read; {told_by_kind(unwritable)}"
+        f"read; {counted_by_kind(unwritable)}"
     )

@@ -28,7 +28,7 @@ from spanwright.errors import InputError, counted
 from spanwright.evaluation import evaluate
 from spanwright.formats.files import write, writer_for
 from spanwright.formats.format import ReadingLog
-from spanwright.formats.unwritable import Unwritable, told_by_kind
+from spanwright.formats.unwritable import Unwritable, counted_by_kind
 from spanwright.lexicons import Lexicon, merge, read_lexicon
 from spanwright.lexicons.files import FORMS
 from spanwright.lexicons.name_tables import SURFACES
@@ -43,7 +43,7 @@ _Lexicon = Annotated[
     typer.Option(
         metavar="FILE[:TYPE]",
         help=f"A dictionary or ontology ({', '.join(FORMS)}), and the type of all its terms where it "
-        "tells none; may be repeated.",
+        "has none; may be repeated.",
     ),
 ]
 _Unknown = Annotated[
@@ -163,7 +163,7 @@ def _tell_labels(out: Path, log: ReadingLog, counts: Counter[str], unwritable: l
     types = ", ".join(f"{type_} {count:,}" for type_, count in sorted(counts.items()))
     typer.echo(
         f"{out}: {counted(log.documents_read, 'document')}, {counted(counts.total(), 'entity')}"
-        f"{f' ({types})' if types else ''}; {told_by_kind(unwritable)}"
+        f"{f' ({types})' if types else ''}; {counted_by_kind(unwritable)}"
     )
 
 

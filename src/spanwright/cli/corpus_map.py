@@ -63,7 +63,7 @@ def map_command(
     Then, after a look at mine.toml: spanwright corpus map mine.jsonl --map mine.toml --out mapped.jsonl
     """
     if suggest == (map_name is not None) or suggest != (b is not None):
-        raise InputError("corpus map: expected A B --suggest [--out MAP.toml], and A --map MAP --out FILE")
+        raise InputError("corpus map: expected A B --suggest [--out MAP.toml], or A --map MAP --out FILE")
     documents = read_and_report([a], format=format, options=option or ()).documents
     if b is not None:
         others = read_and_report([b], format=format, options=option or ()).documents

@@ -17,18 +17,18 @@ Device = Annotated[
 ]
 PrecisionName = Annotated[
     Precision,
-    typer.Option(help="What Transformer blocks compute in; 16 bits are for GPUs and some processors."),
+    typer.Option(help="What Transformer blocks compute in; 16 bits are for GPUs and some CPUs."),
 ]
 
 
-def told_device(asked: str) -> torch.device:
-    """The device that was asked for; a GPU is told to the user."""
+def shown_choice(asked: str) -> torch.device:
+    """The device that was asked for; a GPU is shown to the user."""
     device = chosen_device(asked)
     tell_device(device)
     return device
 
 
 def tell_device(device: AnyDevice) -> None:
-    """Say which GPU it is; that it is the processor needs no words."""
+    """Say which GPU it is; that it is the CPU needs no words."""
     if device.type != "cpu":
         typer.echo(f"note: on {shown_device(device)}", err=True)

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
+from spanwright.cli.command import interruptible
 from spanwright.cli.devices import Device
 from spanwright.cli.reading import FORMAT_HELP, InputOptions, StopAtProblems, parse_options, report
 from spanwright.cli.tagging import expand
-from spanwright.cli.trainings import checked_settings, interruptible
+from spanwright.cli.trainings import checked_settings, kept_run
 from spanwright.devices import AUTO
 from spanwright.formats.files import read
 from spanwright.text import Document
@@ -77,7 +78,7 @@ def distill_command(
         found = read(*paths or (), format=format, options=parse_options(option or ()), strict=strict)
         report(found.log)
         splits.append(found.documents)
-    with interruptible(out), DistillationView() as view:
+    with interruptible(lambda: kept_run(out)), DistillationView() as view:
         result = distill(
             teachers,
             settings,

@@ -19,7 +19,7 @@ _SENTENCE = "Mutations of BRCA1 cause breast cancer."
 
 
 def doctor_command() -> None:
-    """Tell versions, device, threads, encoders, models and disk space, and tag a sentence.
+    """Show versions, device, threads, encoders, models and disk space, and tag a sentence.
 
     Example: spanwright doctor
     """

@@ -95,7 +95,7 @@ _Lexicon = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FILE",
-        help="For --concepts: a lexicon that tells which identifiers mean the same; may be repeated.",
+        help="For --concepts: a lexicon that says which identifiers mean the same; may be repeated.",
     ),
 ]
 _Full = Annotated[

@@ -27,9 +27,7 @@ def export_command(
     ] = None,
     small: Annotated[
         bool,
-        typer.Option(
-            "--small", help="Weights in 16 bits and graphs in 8 alone, which run it unless told otherwise."
-        ),
+        typer.Option("--small", help="Weights in 16 bits and graphs in 8 only, which run it by default."),
     ] = False,
     format: Annotated[str | None, typer.Option(help=f"Format of the gold file: {FORMAT_HELP}.")] = None,
     web: Annotated[

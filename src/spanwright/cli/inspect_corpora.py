@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 
-from spanwright.cli.devices import Device, told_device
+from spanwright.cli.devices import Device, shown_choice
 from spanwright.cli.reading import report
 from spanwright.cli.tables.inspections import corpora_nearness_table
 from spanwright.devices import AUTO
@@ -49,7 +49,7 @@ def corpora_command(
     from spanwright.analysis.corpora import inspect_corpora, lack_of_conditions
     from spanwright.analysis.pictures import draw_corpora
 
-    loaded = artifact.load(model, told_device(device))
+    loaded = artifact.load(model, shown_choice(device))
     documents = _documents(corpora, split) if corpora is not None else []
     with Console(stderr=True).status("looking at corpora"):
         inspection = inspect_corpora(loaded, documents, spans=spans, seed=seed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from spanwright.cli.devices import Device, told_device
+from spanwright.cli.devices import Device, shown_choice
 from spanwright.cli.reading import FORMAT_HELP, read_and_report, reported
 from spanwright.cli.tables.inspections import writing_scores_table, written_spans_table
 from spanwright.devices import AUTO
@@ -34,7 +34,7 @@ _File = Annotated[
 ]
 _Gold = Annotated[
     list[Path] | None,
-    typer.Option(help="Files whose gold entities are written anew and scored; may be repeated."),
+    typer.Option(help="Files whose gold entities are written again and scored; may be repeated."),
 ]
 _Lexicon = Annotated[
     list[Path] | None,
@@ -60,9 +60,9 @@ def generate_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print the texts and scores as JSON.")] = False,
     device: Device = AUTO,
 ) -> None:
-    """Write the entities of texts anew, and synonyms of them, with a model that keeps its auto-encoders.
+    """Write the entities of texts again, and synonyms of them, with a model that keeps its auto-encoders.
 
-    With --gold, BLEU-2 tells how well: reconstructions against the words of the entity, synonyms against
+    With --gold, BLEU-2 says how well: reconstructions against the words of the entity, synonyms against
     those of the lexicons and concept ids, or the words of the entity where these know none.
 
     Example: spanwright inspect generate runs/joint-ib/model --text "familial breast cancer was found"
@@ -76,9 +76,9 @@ def generate_command(
     from spanwright import artifact
     from spanwright.analysis import left_out, rewritten, score_written
 
-    loaded = artifact.load(model, told_device(device))
+    loaded = artifact.load(model, shown_choice(device))
     _check_model(loaded, bool(lexicon or corpus_ids))
-    with Console(stderr=True).status("writing entities anew"):
+    with Console(stderr=True).status("writing entities"):
         entities = documents if gold else _tagged(loaded, documents)
         written = rewritten(loaded, entities, synonyms)
     scores = score_written(written, loaded.vocabulary) if gold else None
@@ -95,11 +95,11 @@ def generate_command(
 def _check_call(texts: bool, gold: bool, sources: bool) -> None:
     if texts == gold:
         raise InputError(
-            f"found {'--gold beside --text or --file' if gold else 'nothing to write anew'}; expected --gold "
+            f"found {'--gold beside --text or --file' if gold else 'nothing to write'}; expected --gold "
             f"FILE, or --text TEXT and --file FILE in any number"
         )
     if sources and not gold:
-        raise InputError("--lexicon and --corpus-ids tell what is right; give them with --gold FILE")
+        raise InputError("--lexicon and --corpus-ids say what is right; give them with --gold FILE")
 
 
 def _check_model(model: TrainedModel, sources: bool) -> None:
@@ -134,7 +134,7 @@ def _tell(missing: int, written: Sequence[WrittenSpan], scores: GenerationScores
     """Say on stderr what the numbers do not count."""
     if missing:
         typer.echo(
-            f"note: spans of entities that are no candidates of the model, left out: {missing:,}", err=True
+            f"note: spans of entities that are not candidates of the model, left out: {missing:,}", err=True
         )
     if scores and not scores.synonyms and any(each.synonym is not None for each in written):
         typer.echo(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from spanwright.cli.devices import Device, told_device
+from spanwright.cli.devices import Device, shown_choice
 from spanwright.cli.reading import FORMAT_HELP, read_and_report
 from spanwright.cli.tables.inspections import span_figures_table
 from spanwright.cli.tagging import ModelFolder
@@ -47,7 +47,7 @@ def spans_command(
         raise InputError(f"{out}: a file; expected a folder, which is made where there is none")
     with Console(stderr=True).status("looking at spans"):
         inspection = inspect_spans(
-            artifact.load(model, told_device(device)), documents, spans=spans, seed=seed
+            artifact.load(model, shown_choice(device)), documents, spans=spans, seed=seed
         )
     out.mkdir(parents=True, exist_ok=True)
     figures = {"model": str(model), "corpus": [str(path) for path in corpus], **inspection.to_dict()}

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from spanwright.cli.command import interruptible
 from spanwright.cli.devices import Device, PrecisionName
 from spanwright.cli.reading import InputOptions, Lossy, parse_options, parse_types
 from spanwright.cli.tables.tagging import job_counts_table
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from spanwright.predicting.jobs.shard_tagging import DocumentCounts
     from spanwright.predicting.tagging_options import TaggingOptions
 
-_INTERRUPTED = 130
-"""What shells report of a command that was stopped with Ctrl-C."""
 _NOT_WHOLE = 1
 
 
@@ -149,12 +148,11 @@ def _run(job: Job, out: Path, engine: Engine) -> None:
 
     # Paths may hold square brackets and colons, which are no markup and no emoji here.
     console = Console(stderr=True, markup=False, emoji=False, highlight=False)
-    try:
-        with _View(console) as view:
-            outcome = run_job(job, out, engine, view)
-    except KeyboardInterrupt:
-        console.print(f"stopped; what is finished is in {out}: go on with the same command", soft_wrap=True)
-        raise typer.Exit(_INTERRUPTED) from None
+    with (
+        interruptible(lambda: f"what is finished is in {out}: go on with the same command"),
+        _View(console) as view,
+    ):
+        outcome = run_job(job, out, engine, view)
     console.print(job_counts_table(outcome, view.seconds))
     console.print(f"tagged documents: {out / 'shards'}", soft_wrap=True)
     _report(outcome, out, console)
@@ -216,7 +214,7 @@ class _View:
 
 
 def _report(outcome: JobOutcome, out: Path, console: Console) -> None:
-    """Say where problems are told, and what is left to do."""
+    """Say where problems are listed, and what is left to do."""
     if outcome.counts.problems:
         console.print(
             f"{counted(outcome.counts.problems, 'problem')}: {out / 'problems.jsonl'}", soft_wrap=True

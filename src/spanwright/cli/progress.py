@@ -75,11 +75,11 @@ class TrainingView:
             return
         taken = setup.taken
         types = (f"{name} ({origin})" for name, origin in taken.types.items())
-        anew = (*(f"{part}, as {reason}" for part, reason in taken.anew.items()), *taken.new_types)
+        fresh = (*(f"{part}, as {reason}" for part, reason in taken.fresh.items()), *taken.new_types)
         lines = {
             f"from {taken.model}": ", ".join(taken.parts),
             "types known there": ", ".join(types) or "none",
-            "anew": "; ".join(anew) or "nothing",
+            "from scratch": "; ".join(fresh) or "nothing",
             "types kept without labels": ", ".join(setup.kept),
         }
         for name, value in lines.items():

@@ -15,7 +15,7 @@ def push_command(
         str, typer.Argument(metavar="USER/NAME", help="Where it goes; made if there is no such repository.")
     ],
     private: Annotated[
-        bool, typer.Option("--private", help="Let nobody else see the repository, if it is made.")
+        bool, typer.Option("--private", help="Make the repository private, if it is new.")
     ] = False,
 ) -> None:
     """Upload a model to the Hugging Face Hub, as the user of `hf auth login` or HF_TOKEN.

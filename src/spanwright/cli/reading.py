@@ -1,4 +1,4 @@
-"""What every command does around reading corpora: read, and tell on stderr what was noteworthy."""
+"""What every command does around reading corpora: read, and report on stderr what was noteworthy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spanwright.cli.completion import formats, output_formats
 from spanwright.errors import InputError, counted
 from spanwright.formats.files import FORMATS, Corpus, read, stream
 from spanwright.formats.format import ReadingLog
-from spanwright.formats.unwritable import Unwritable, told_by_kind
+from spanwright.formats.unwritable import Unwritable, counted_by_kind
 from spanwright.lexicons import Lexicon
 from spanwright.text import Document
 
@@ -56,7 +56,7 @@ def streamed(
 ) -> Iterator[Iterator[Document]]:
     """The documents of files one by one; the log fills as they come. Options are `name=value`.
 
-    Files are closed behind the block, also if it fails: not whenever the memory of the failure is cleared.
+    Files are closed after the block, even if it fails: not whenever the memory of the failure is cleared.
     """
     parsed = parse_options(options)
     with closing(_documents(paths, log, format, parsed)) as documents:
@@ -100,28 +100,28 @@ def path_and_type(argument: str) -> tuple[Path, str | None]:
     if not colon or Path(argument).exists():
         return Path(argument), None
     if not type_ or not path:
-        raise InputError(f"--lexicon {argument!r}: expected FILE and FILE:TYPE, such as medic.txt:Disease")
+        raise InputError(f"--lexicon {argument!r}: expected FILE or FILE:TYPE, such as medic.txt:Disease")
     return Path(path), type_
 
 
 def reported(lexicon: Lexicon) -> Lexicon:
-    """The lexicon, after telling on stderr what was noteworthy in its reading."""
+    """The lexicon, after reporting on stderr what was noteworthy in its reading."""
     for line in lexicon.log.summary():
         typer.echo(f"note: {line}", err=True)
     return lexicon
 
 
 def report_unwritable(unwritable: Sequence[Unwritable]) -> None:
-    """Tell on stderr what a writing left out: by-products in numbers, everything else by name."""
+    """Report on stderr what a writing left out: by-products in numbers, everything else by name."""
     for line in unwritable:
         if line.needs_leave:
             typer.echo(f"left out: {line}", err=True)
     if by_products := [line for line in unwritable if not line.needs_leave]:
-        typer.echo(f"the format has no place for everything: {told_by_kind(by_products)}", err=True)
+        typer.echo(f"the format has no place for everything: {counted_by_kind(by_products)}", err=True)
 
 
 def report(log: ReadingLog) -> None:
-    """Tell on stderr what was noteworthy in a reading."""
+    """Report on stderr what was noteworthy in a reading."""
     for note in log.notes:
         typer.echo(f"note: {note}", err=True)
     if not log.problems:

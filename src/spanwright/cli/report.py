@@ -47,7 +47,7 @@ _Systems = Annotated[
 ]
 _Train = Annotated[
     list[Path] | None,
-    typer.Option(help="Training files, to tell seen mentions from unseen ones; may be repeated."),
+    typer.Option(help="Training files, to separate seen mentions from unseen ones; may be repeated."),
 ]
 _Picture = Annotated[
     list[Path] | None,
@@ -60,7 +60,7 @@ _Lexicon = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FILE",
-        help="For concepts: a lexicon that tells which identifiers mean the same, and their names; may be "
+        help="For concepts: a lexicon that says which identifiers mean the same, and their names; may be "
         "repeated.",
     ),
 ]
@@ -79,7 +79,7 @@ def report_command(
     name: _Name = None,
     lexicon: _Lexicon = None,
     paths: Annotated[
-        bool, typer.Option("--paths", help="Tell the whole paths of files, and not their names alone.")
+        bool, typer.Option("--paths", help="Show the whole paths of files, not only their names.")
     ] = False,
 ) -> None:
     """Write scores, charts, mistakes and an error browser to one HTML file that needs no network.
@@ -127,7 +127,7 @@ def report_command(
 
 
 def _identifiers(lexicons: Sequence[str]) -> Identifiers:
-    """What lexicons tell of identifiers."""
+    """What lexicons say of identifiers."""
     from spanwright.linking.concepts import SameConcepts
 
     terms = list(read_lexicons(lexicons).terms())
@@ -211,13 +211,13 @@ def _journal(run: Path) -> list[dict[str, Any]]:
         return read_journal(run) if (run / "journal.jsonl").exists() else []
     except ValueError as error:
         raise InputError(
-            f"{run / 'journal.jsonl'}: not valid JSON: {error}; a run that was cut off is mended by "
+            f"{run / 'journal.jsonl'}: not valid JSON: {error}; resume a run that was cut off: "
             f"spanwright train ... --resume"
         ) from None
 
 
 def _facts(run: Path) -> dict[str, str]:
-    """What a run's settings tell about it."""
+    """What a run's settings say about it."""
     path = run / "settings.json"
     if not path.exists():
         return {}

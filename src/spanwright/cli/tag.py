@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from spanwright.cli.command import interruptible
 from spanwright.cli.completion import output_formats
 from spanwright.cli.devices import Device, PrecisionName, tell_device
 from spanwright.cli.job import job_command
@@ -57,8 +58,6 @@ from spanwright.text import Document
 if TYPE_CHECKING:
     from spanwright.predicting.tagging_options import TaggingOptions
 
-_INTERRUPTED = 130
-"""The exit code of shells for Ctrl-C."""
 _Inputs = Annotated[
     list[str],
     typer.Argument(
@@ -146,20 +145,17 @@ def tag_command(
 def _tag_and_tell(
     reading: _Reading, out: str, target: Format, options: TaggingOptions, after: _Afterwards
 ) -> None:
-    """Tag everything, and tell what was noteworthy, or what an interruption left behind."""
+    """Tag everything, and report what was noteworthy, or what an interruption left."""
     view, log = TaggingView(reading.paths), ReadingLog()
-    try:
+    with interruptible(lambda: _kept(view.tagged, out, target)):
         _tag(reading.documents(view, log), out, target, options, after, view)
-    except KeyboardInterrupt:
-        typer.echo(f"interrupted; {_kept(view.tagged, out, target)}", err=True)
-        raise typer.Exit(_INTERRUPTED) from None
     report(log)
     if log.documents_rejected and not log.documents_read:
-        raise InputError("no document could be read, so that nothing is tagged")
+        raise InputError("no document could be read, so nothing is tagged")
 
 
 def _kept(tagged: int, out: str, target: Format) -> str:
-    """What an interrupted tagging leaves behind."""
+    """What an interrupted tagging leaves."""
     done = counted(tagged, "document")
     if out == STANDARD_STREAM:
         return f"{done} tagged and printed"
@@ -237,7 +233,7 @@ class _Reading:
     options: Mapping[str, str]
 
     def documents(self, view: TaggingView, log: ReadingLog) -> Generator[Document, None, None]:
-        """All documents one by one; the view is told of them."""
+        """All documents one by one; the view sees them."""
         for path in self.paths:
             yield from view.reading(path, self._of(path, log))
         view.all_read()

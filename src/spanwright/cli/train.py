@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from spanwright.cli.command import interruptible
 from spanwright.cli.completion import encoders, recipes
 from spanwright.cli.devices import Device
 from spanwright.cli.reading import FormatOfAll, InputOptions, StopAtProblems, parse_options, report
-from spanwright.cli.trainings import checked_settings, interruptible
+from spanwright.cli.trainings import checked_settings, kept_run
 from spanwright.corpora.stored import StoredDocuments
 from spanwright.devices import AUTO
 from spanwright.errors import InputError
@@ -95,7 +96,7 @@ def train_command(
     from spanwright.training.loop import train as run
     from spanwright.training.processes import is_first_process
 
-    with interruptible(out), TrainingView() as view:
+    with interruptible(lambda: kept_run(out)), TrainingView() as view:
         result = run(
             settings,
             train=splits["train"],
@@ -115,13 +116,13 @@ def _check_files(corpora: Path | None, enough: bool, some: bool) -> None:
     if corpora is None and not enough:
         raise InputError("there is nothing to train on: give --train and --dev files, or --corpora FILE")
     if corpora is not None and some:
-        raise InputError("--corpora names all files, so --train, --dev and --test cannot be given beside it")
+        raise InputError("--corpora names all files, so --train, --dev and --test cannot be given with it")
 
 
 def _read_splits(
     corpora: Path | None, files: Mapping[str, list[Path] | None], *, strict: bool, **choices: Any
 ) -> Mapping[str, Documents]:
-    """The documents of all splits; of several processes, all read the files and one tells what is in them."""
+    """The documents of all splits; several processes all read the files, and one reports what is in them."""
     from spanwright.training.processes import is_first_process
 
     tell = report if is_first_process() else _nothing

@@ -1,19 +1,13 @@
-"""What commands that train share: settings are checked first, and an interruption tells what is kept."""
+"""What commands that train share: settings that are checked first, and what is kept of an interrupted run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 if TYPE_CHECKING:
     from spanwright.settings import Settings
-
-_INTERRUPTED = 130
-"""The exit code of shells for Ctrl-C."""
 
 
 def checked_settings(recipe: str, changes: Sequence[str], **named: Any) -> Settings:
@@ -27,18 +21,9 @@ def checked_settings(recipe: str, changes: Sequence[str], **named: Any) -> Setti
     return settings
 
 
-@contextmanager
-def interruptible(out: Path) -> Iterator[None]:
-    """Tells what a training leaves in its folder when it is interrupted."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        typer.echo(f"interrupted; {_kept(out)}", err=True)
-        raise typer.Exit(_INTERRUPTED) from None
-
-
-def _kept(out: Path) -> str:
+def kept_run(out: Path) -> str:
+    """What an interrupted training leaves in its folder."""
     if not any((out / "checkpoints").glob("*")):
-        return f"there is no checkpoint yet, so that nothing is kept in {out} to go on from"
+        return f"there is no checkpoint yet, so nothing is kept in {out} to go on from"
     best = f"; the best model so far is {out / 'model'}" if (out / "model").is_dir() else ""
     return f"the run is kept up to its last checkpoint: go on with the same command and --resume{best}"

@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from spanwright.cli.command import interruptible
 from spanwright.cli.devices import Device
 from spanwright.cli.reading import report
 from spanwright.cli.tables.training import trials_table
@@ -23,16 +24,13 @@ if TYPE_CHECKING:
     from spanwright.training.watcher import Watcher
     from spanwright.tuning import TrialOutcome
 
-_INTERRUPTED = 130
-"""The exit code of shells for Ctrl-C."""
-
 
 def tune_command(
     plan: Annotated[Path, typer.Argument(help="A TOML plan: recipe, files, and what is searched for.")],
     out: Annotated[Path, typer.Option(help="Folder of the trials and of what they found.")],
     trials: Annotated[
         int | None,
-        typer.Option(min=1, help="How many trials there shall be; the plan's number unless given."),
+        typer.Option(min=1, help="How many trials to make; as many as the plan says unless given."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
     device: Device = AUTO,
@@ -47,11 +45,8 @@ def tune_command(
     from spanwright.tuning import load_plan, tune
 
     view = TuningView()
-    try:
+    with interruptible(lambda: "the same command goes on from here"):
         found = tune(load_plan(plan), out=out, trials=trials, device=device, watcher=view)
-    except KeyboardInterrupt:
-        view.console.print("interrupted; the same command goes on from here")
-        raise typer.Exit(_INTERRUPTED) from None
     if as_json:
         values = {"best": asdict(found.best), "trials": [asdict(outcome) for outcome in found.outcomes]}
         typer.echo(json.dumps(values, indent=2, ensure_ascii=False))
@@ -59,7 +54,7 @@ def tune_command(
         Console().print(trials_table(found.outcomes, found.best))
     if not found.best.f1:
         view.console.print(
-            "warning: no trial found an entity in dev, so that none is the best: train longer "
+            "warning: no trial found an entity in dev, so none is the best: train longer "
             "(training.epochs), or search other learning rates",
             soft_wrap=True,
         )
@@ -74,7 +69,7 @@ class TuningView:
         self.console = Console(stderr=True, markup=False, emoji=False)
 
     def read(self, split: str, log: ReadingLog) -> None:
-        """Tell what was noteworthy in the files of a split."""
+        """Report what was noteworthy in the files of a split."""
         if log.notes or log.problems:
             typer.echo(f"{split}:", err=True)
         report(log)
@@ -91,7 +86,7 @@ class TuningView:
             yield view
 
     def tried(self, outcome: TrialOutcome, outcomes: Sequence[TrialOutcome]) -> None:
-        """Tell how a trial went, and the best so far."""
+        """Report how a trial went, and the best so far."""
         best = max((each.f1 or 0.0 for each in outcomes if each.state == "finished"), default=0.0)
         f1 = "" if outcome.f1 is None else f", F1 {100 * outcome.f1:.2f}"
         reason = f": {outcome.reason}" if outcome.reason else f1

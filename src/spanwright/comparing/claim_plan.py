@@ -16,7 +16,7 @@ _FEWEST_IN_ORDER = 3
 class ClaimPlan(Strict):
     """A claim of a paper, in our own words, and which runs decide it.
 
-    What is given tells the test: `better` and one recipe in `than` are a difference, several the best of a
+    What is given decides the test: `better` and one recipe in `than` are a difference, several the best of a
     choice; `order` is a trend over recipes; `partner` a correlation over corpora.
     """
 
@@ -48,11 +48,11 @@ class ClaimPlan(Strict):
         if self.order and (self.better or self.than or self.partner):
             raise ValueError("order is given, so better, than and partner cannot be")
         if not self.order and not (self.better and self.than):
-            raise ValueError("expected are better and than, or order")
+            raise ValueError("expected better and than, or order")
         if self.order and len(self.order) < _FEWEST_IN_ORDER:
-            raise ValueError(f"order has {len(self.order)} recipes; expected are {_FEWEST_IN_ORDER} or more")
+            raise ValueError(f"order has {len(self.order)} recipes; expected {_FEWEST_IN_ORDER} or more")
         if self.partner and (len(self.than) > 1 or self.of != "f1"):
-            raise ValueError("with a partner, expected are one recipe in than, and F1")
+            raise ValueError("with a partner, expected one recipe in than, and F1")
         return self
 
     @property
@@ -82,7 +82,7 @@ class ClaimPlan(Strict):
 
     @property
     def in_points(self) -> bool:
-        """Whether the number is a share, which is told in hundredths."""
+        """Whether the number is a share, which is shown in hundredths."""
         return not self.of.startswith("number/") and self.test != "correlation"
 
     def reported_effect(self, corpus: str) -> float | None:
@@ -126,6 +126,6 @@ def check_claims(claims: Sequence[ClaimPlan], recipes: Sequence[str], corpora: S
         ):
             if unknown := [name for name in named if name not in known]:
                 raise ValueError(
-                    f"the claim {claim.name!r} names the {key} {unknown[0]!r}; expected is one of "
+                    f"the claim {claim.name!r} names the {key} {unknown[0]!r}; expected one of "
                     f"{', '.join(known)}"
                 )

@@ -152,7 +152,7 @@ def read_numbers(out: Path) -> Numbers:
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(
-                f"{path}:{number}: expected are corpus, recipe, seed and numbers of a run ({error!r})"
+                f"{path}:{number}: expected corpus, recipe, seed and numbers of a run ({error!r})"
             ) from None
     return numbers
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from spanwright.comparing.claims import read_numbers
-from spanwright.comparing.f1_picture import draw_f1
 from spanwright.comparing.outcomes import (
     RunOutcome,
     analyse,
@@ -17,7 +16,7 @@ from spanwright.comparing.outcomes import (
     refuse_changed_outcome,
     write_outcomes,
 )
-from spanwright.comparing.pictures import draw_heat_map, draw_plot, plots_of
+from spanwright.comparing.pictures import draw_f1, draw_heat_map, draw_plot, plots_of
 from spanwright.comparing.plan import Plan, load_plan, make_plan
 from spanwright.comparing.result_texts import heat_map_csv, markdown, mistakes_csv
 from spanwright.comparing.results import Results, summarise_runs

@@ -155,7 +155,7 @@ def write_outcomes(outcomes: Iterable[RunOutcome], out: Path) -> None:
 
 
 def read_outcomes(out: Path) -> dict[RunKey, RunOutcome]:
-    """What the lines in the folder of a comparison tell; nothing where there are none."""
+    """What the lines in the folder of a comparison say; nothing where there are none."""
     path = out / FILE
     outcomes: dict[RunKey, RunOutcome] = {}
     if not path.exists():

@@ -54,7 +54,7 @@ class CorpusPlan(Strict):
         choices = given or self.format or self.options or self.map or self.documents != DocumentLimits()
         if self.together is not None and choices:
             raise ValueError(
-                "together is given, so files, formats, maps and numbers of documents are told there"
+                "together is given, so files, formats, maps and numbers of documents belong there"
             )
         return self
 
@@ -86,7 +86,7 @@ class Plan(Strict):
     changes_for: dict[str, tuple[str, ...]] = Field(default={}, alias="set_for")
     """Settings of single recipes."""
     heat_map_split: ScoredSplit = "test"
-    """The documents behind the heat map; Bundling Learning used dev."""
+    """The documents of the heat map; Bundling Learning used dev."""
     plots: dict[PlanName, PlotPlan] = Field(default_factory=dict)
     paper: str = ""
     """Whose claims these are."""

@@ -55,7 +55,7 @@ class RecipeResult:
 
     @property
     def significant(self) -> bool:
-        """Whether the difference to the base deserves a star; one run each tells of models, not recipes."""
+        """Whether the difference to the base deserves a star; one run each compares models, not recipes."""
         against = self.against_base
         return against is not None and len(self.outcomes) > 1 and against.p_value < SIGNIFICANT
 
@@ -200,7 +200,7 @@ def summarise_runs(plan: Plan, outcomes: Sequence[RunOutcome], numbers: Numbers 
         of_recipe = {recipe: own for recipe, own in of_recipe.items() if own}
         if plan.base not in of_recipe:
             raise InputError(
-                f"no run of {plan.base!r}, which the others are held against, is finished on {corpus!r}: "
+                f"no run of {plan.base!r}, which the others are compared with, is finished on {corpus!r}: "
                 f"train first"
             )
         base = of_recipe[plan.base]

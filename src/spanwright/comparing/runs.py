@@ -32,9 +32,9 @@ from spanwright.training.journal import read_journal
 from spanwright.training.loop import train
 from spanwright.training.objective import check_terms
 from spanwright.training.optimiser import make_optimiser
-from spanwright.training.run_folder import has_run, read_record
+from spanwright.training.run_folder import digest, has_run, read_record
 from spanwright.training.selection import TrainingData, select
-from spanwright.training.setup import check_tags, digest, new_model
+from spanwright.training.setup import check_tags, new_model
 from spanwright.training.start import load_start
 from spanwright.training.watcher import Watcher
 
@@ -79,7 +79,7 @@ class Run:
 
     @property
     def key(self) -> RunKey:
-        """What tells it from the other runs of a comparison."""
+        """What distinguishes it from the other runs of a comparison."""
         return self.corpus.name, self.recipe, self.seed
 
     def __str__(self) -> str:
@@ -114,7 +114,7 @@ class RunRecord:
 
 
 class RunsWatcher(Protocol):
-    """What is told while the runs are prepared and done."""
+    """Receives the events of a comparison."""
 
     def read(self, corpus: str, split: str, log: ReadingLog) -> None:
         """The files of a split were read."""
@@ -177,7 +177,7 @@ def predictions(run: Run, split: ScoredSplit, device: str = AUTO) -> list[Docume
 def training_time(run: Run) -> tuple[float, float]:
     """Seconds of the training's epochs, without scoring, and words per second.
 
-    Of an epoch that was begun anew only the last time counts.
+    Of an epoch that was begun again only the last time counts.
     """
     text = (run.folder / "timings.jsonl").read_text(encoding="utf-8")
     epochs = {entry["epoch"]: entry for entry in map(json.loads, text.splitlines())}

@@ -24,7 +24,7 @@ _NUMBERED = re.compile(r"(.+)#\d+", re.DOTALL)
 
 
 def given_id(document: Document) -> Article:
-    """The id of the article as far as the document alone tells it; None if a reader made it up."""
+    """The id of the article as far as the document alone shows it; None if a reader made it up."""
     article = document.metadata.get("doc_id")
     if isinstance(article, str | int):
         return str(article)

@@ -107,7 +107,7 @@ def load_map(name_or_path: str | Path) -> LabelMap:
     try:
         return parse_map(path.read_text(encoding="utf-8-sig"), str(path))
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is no UTF-8; expected TOML in UTF-8") from None
+        raise InputError(f"{path}: byte {error.start} is not UTF-8; expected TOML in UTF-8") from None
 
 
 def parse_map(text: str, where: str) -> LabelMap:

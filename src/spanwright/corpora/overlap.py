@@ -36,11 +36,6 @@ class Seen:
     mentions_seen: int
 
     @property
-    def string_share(self) -> float:
-        """Share of the distinct mention strings that the other corpus has too."""
-        return self.strings_seen / self.strings if self.strings else 0.0
-
-    @property
     def mention_share(self) -> float:
         """Share of the mentions whose string the other corpus has too."""
         return self.mentions_seen / self.mentions if self.mentions else 0.0

@@ -48,7 +48,7 @@ class Pairs:
 
     shared: tuple[SharedPair, ...]
     namesakes: tuple[SharedPair, ...]
-    """Pairs with the same id, and texts that do not tell that they are of the same article."""
+    """Pairs with the same id, and texts that do not show that they are of the same article."""
 
 
 def without_white_space(text: str) -> str:

@@ -169,10 +169,10 @@ class _Phrases:
         text = [document.text[start:end].lower() for start, end in ranges]
         self.texts.append(text)
         first = {start: position for position, (start, _) in enumerate(ranges)}
-        behind = {end: position + 1 for position, (_, end) in enumerate(ranges)}
+        after = {end: position + 1 for position, (_, end) in enumerate(ranges)}
         places: set[tuple[int, int]] = set()
         for entity in document.entities:
-            start, end = first.get(entity.start), behind.get(entity.end)
+            start, end = first.get(entity.start), after.get(entity.end)
             if start is not None and end is not None and not entity.fragments:
                 self.types[tuple(text[start:end])][entity.type] += 1
                 places.add((start, end))

@@ -25,7 +25,7 @@ class StoredDocuments(Sequence[Document]):
         self._borders = [0]
 
     def extend(self, documents: Iterable[Document]) -> None:
-        """Write documents behind those that are there."""
+        """Write documents after those that are there."""
         self._file.seek(self._borders[-1])
         for line in serialise(documents):
             self._borders.append(self._borders[-1] + self._file.write(line.encode()))

@@ -1,7 +1,7 @@
 """Entities from the emissions of a tagger of words, whatever computed them.
 
 Tag 0 is O; type t has the tags 1 + 2t (B, its first word) and 2 + 2t (I, a further word). The answer is the
-likeliest legal path of tags through each window, in which I follows only B or I of its type.
+likeliest allowed path of tags through each window, in which I follows only B or I of its type.
 
 Windows are padded in here: emissions are (windows, words, tags), and the mask (windows, words) is True at the
 real words, which come first; there is at least one column. What stands at padding never matters. Recursions
@@ -50,7 +50,7 @@ class TaggedEntities:
 
 
 def tagged_entities(emissions: Scores, word_counts: Integers, chain: Chain | None) -> TaggedEntities:
-    """The entities of the best legal paths; emissions are those of packed words, (words, tags)."""
+    """The entities of the best allowed paths; emissions are those of packed words, (words, tags)."""
     tags, probabilities = best_tags(emissions, word_counts, chain)
     first, last = entity_ends(tags, word_counts)
     window = np.repeat(np.arange(len(word_counts)), word_counts)[first]
@@ -60,7 +60,7 @@ def tagged_entities(emissions: Scores, word_counts: Integers, chain: Chain | Non
 
 
 def best_tags(emissions: Scores, word_counts: Integers, chain: Chain | None) -> tuple[Integers, Scores]:
-    """(words,) each: the tag of each packed word on the best legal path, and its probability.
+    """(words,) each: the tag of each packed word on the best allowed path, and its probability.
 
     Without a chain each word has its own distribution over tags; with one, each window has one over paths.
     """
@@ -70,10 +70,12 @@ def best_tags(emissions: Scores, word_counts: Integers, chain: Chain | None) -> 
 def _of_words(emissions: Scores, word_counts: Integers) -> tuple[Integers, Scores]:
     scores = emissions - _log_sum(emissions, axis=1)[:, None]
     tags: Integers = scores.argmax(1)
-    if not _all_legal(tags, word_counts):
+    if not _all_allowed(tags, word_counts):
         mask = _word_mask(word_counts)
-        free, moves = legal_moves(scores.shape[1])
-        start, transitions = (_barred(np.zeros(legal.shape, scores.dtype), legal) for legal in (free, moves))
+        free, moves = allowed_moves(scores.shape[1])
+        start, transitions = (
+            _barred(np.zeros(allowed.shape, scores.dtype), allowed) for allowed in (free, moves)
+        )
         chain = Chain(start, np.zeros_like(start), transitions)
         tags = best_paths(_padded(scores, mask), mask, chain)[0][mask]
     return tags, np.exp(np.take_along_axis(scores, tags[:, None], 1))[:, 0]
@@ -82,9 +84,9 @@ def _of_words(emissions: Scores, word_counts: Integers) -> tuple[Integers, Score
 def _of_paths(emissions: Scores, word_counts: Integers, chain: Chain) -> tuple[Integers, Scores]:
     mask = _word_mask(word_counts)
     padded = _padded(emissions, mask)
-    free, moves = legal_moves(emissions.shape[1])
-    legal = Chain(_barred(chain.start, free), chain.end, _barred(chain.transitions, moves))
-    tags = best_paths(padded, mask, legal)[0][mask]
+    free, moves = allowed_moves(emissions.shape[1])
+    allowed = Chain(_barred(chain.start, free), chain.end, _barred(chain.transitions, moves))
+    tags = best_paths(padded, mask, allowed)[0][mask]
     probabilities = marginals(padded, mask, chain)[mask]
     return tags, np.take_along_axis(probabilities, tags[:, None], 1)[:, 0]
 
@@ -137,8 +139,8 @@ def _backward_sums(emissions: Scores, mask: Array, chain: Chain) -> Scores:
     return np.stack(sums[::-1], axis=1)
 
 
-def legal_moves(tags: int) -> tuple[Array, Array]:
-    """Masks of the tags that may begin a window (tags,) and of legal moves from tag to tag (tags, tags)."""
+def allowed_moves(tags: int) -> tuple[Array, Array]:
+    """Masks of the tags that may begin a window (tags,) and of allowed moves from tag to tag (tags, tags)."""
     every = np.arange(tags)
     free = (every == 0) | _is_begin(every)
     types = _types(every)
@@ -155,14 +157,14 @@ def entity_ends(tags: Integers, word_counts: Integers) -> tuple[Integers, Intege
     before = np.roll(types, 1)
     before[(np.cumsum(word_counts) - word_counts)[word_counts > 0]] = -1
     begins = ~outside & (_is_begin(tags) | (types != before))
-    # An entity ends where the next word does not continue it; behind the last word stands the first, which
+    # An entity ends where the next word does not continue it; after the last word stands the first, which
     # continues nothing.
     ends = ~outside & np.roll(begins | outside, -1)
     return np.flatnonzero(begins), np.flatnonzero(ends)
 
 
-def _all_legal(tags: Integers, word_counts: Integers) -> bool:
-    """Whether no I stands where it continues nothing; then the best tags are the best legal path."""
+def _all_allowed(tags: Integers, word_counts: Integers) -> bool:
+    """Whether no I stands where it continues nothing; then the best tags are the best allowed path."""
     first, _ = entity_ends(tags, word_counts)
     return bool(_is_begin(tags[first]).all())
 

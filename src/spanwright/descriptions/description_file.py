@@ -85,7 +85,7 @@ class DescriptionFile:
             text = data.decode("utf-8-sig")
             table = _toml(text) if self.ending == ".toml" else json.loads(text, object_pairs_hook=_unique)
         except UnicodeDecodeError as error:
-            raise self._wrong(f"byte {error.start} is no UTF-8", f"{language} in UTF-8") from None
+            raise self._wrong(f"byte {error.start} is not UTF-8", f"{language} in UTF-8") from None
         except (ValueError, RecursionError) as error:
             reason = "nested too deeply" if isinstance(error, RecursionError) else error
             raise self._wrong(f"cannot be read: {reason}", f"{language} with each type once") from None
@@ -115,23 +115,23 @@ class DescriptionFile:
 
     def _text(self, place: str, value: object, *, is_full: bool) -> str:
         """A text, on one line."""
-        legal = "a text that says what the type means"
+        expected = "a text that says what the type means"
         if not isinstance(value, str):
-            raise self._wrong(f"{place} is {_kind(value)}", legal, is_full)
+            raise self._wrong(f"{place} is {_kind(value)}", expected, is_full)
         if not any(map(str.isalnum, value)):
-            raise self._wrong(f"{place} is a string without a letter", legal, is_full)
+            raise self._wrong(f"{place} is a string without a letter", expected, is_full)
         if not _is_unicode(value):
-            raise self._wrong(f"{place} has half a surrogate pair", legal, is_full)
+            raise self._wrong(f"{place} has half a surrogate pair", expected, is_full)
         return " ".join(value.split())
 
-    def _nested(self, place: str, legal: str) -> InputError:
-        """A table where a text is legal: a dot in a TOML key, or the outer `types` left out."""
+    def _nested(self, place: str, expected: str) -> InputError:
+        """A table where a text is expected: a dot in a TOML key, or the outer `types` left out."""
         hint = ' (a name with a dot needs quotes: "PER.NAM")' if self.ending == ".toml" else ""
-        return self._wrong(f"{place} is a table{hint}", legal, is_full=True)
+        return self._wrong(f"{place} is a table{hint}", expected, is_full=True)
 
-    def _wrong(self, found: str, legal: str, is_full: bool = False) -> InputError:
+    def _wrong(self, found: str, expected: str, is_full: bool = False) -> InputError:
         example = _EXAMPLES[self.ending, is_full]
-        return InputError(f"{self.where}: {found}; expected {legal}, for example:\n{example}")
+        return InputError(f"{self.where}: {found}; expected {expected}, for example:\n{example}")
 
 
 def _toml(text: str) -> dict[str, Any]:

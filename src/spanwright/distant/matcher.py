@@ -2,7 +2,7 @@
 
 A name is found where the text has the same words, from the start of a word to the end of a word. White space
 does not count between words and punctuation, so `X - linked` is found in `X-linked` and the other way round;
-`spanwright.distant.atoms` tells how. Words and sentences that a corpus gives are respected: no match begins
+see `spanwright.distant.atoms`. Words and sentences that a corpus gives are respected: no match begins
 or ends inside such a word, or crosses the border of such a sentence.
 
 Matches do not overlap. From left to right, the longest name that begins at a word is taken, and the search
@@ -26,7 +26,7 @@ from spanwright.lexicons import Lexicon
 from spanwright.text import Document, Entity
 
 PROVENANCE = "distant_labels"
-"""The key of a document's annotation notes that tells where its entities are from."""
+"""The key of a document's annotation notes that says where its entities are from."""
 
 
 class Matcher:
@@ -43,7 +43,7 @@ class Matcher:
         sources: Sequence[str] = (),
         engine: SearchMaker = fastest,
     ) -> None:
-        """`spanwright.distant.names` tells the policies.
+        """For the policies, see `spanwright.distant.names`.
 
         Args:
             lexicon: terms without a type are phrases of unknown type.
@@ -81,7 +81,7 @@ class Matcher:
         return len(self._names)
 
     def label(self, document: Document) -> Document:
-        """The text with what was found and nothing else marked in it; its notes tell where that is from."""
+        """The text with what was found and nothing else marked in it; its notes say where that is from."""
         return replace(
             document.tagged(self.entities(document)), annotation_notes={PROVENANCE: dict(self.provenance)}
         )
@@ -112,9 +112,9 @@ class Matcher:
                     free_from = end
 
 
-def _check(name: str, value: str, legal: tuple[str, ...]) -> None:
-    if value not in legal:
-        raise InputError(f"{name}={value!r} of a matcher; expected {', '.join(legal)}")
+def _check(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InputError(f"{name}={value!r} of a matcher; expected {', '.join(allowed)}")
 
 
 def _crosses(borders: Sequence[int], start: int, end: int) -> bool:

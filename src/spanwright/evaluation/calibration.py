@@ -68,7 +68,7 @@ class Calibration:
                 return cls("isotonic", 1.0, tuple(map(float, confidences)), tuple(map(float, probabilities)))
         raise InputError(
             f"calibration: found {dict(stored)!r}; expected kind 'temperature' with a finite temperature "
-            f"above 0, and kind 'isotonic' with a rising list of distinct confidences and as many rising "
+            f"above 0, or kind 'isotonic' with a rising list of distinct confidences and as many rising "
             f"probabilities, all from 0 to 1"
         )
 
@@ -76,7 +76,7 @@ class Calibration:
 def fit_calibration(confidence: npt.ArrayLike, correct: npt.ArrayLike, *, seed: int = 0) -> Calibration:
     """The kind of calibration with the lower cross-validated log loss, fitted on all predictions.
 
-    Fewer than ten predictions, or predictions that are all correct or all wrong, tell too little: then
+    Fewer than ten predictions, or predictions that are all correct or all wrong, say too little: then
     confidences stay as they are.
     """
     values, right = checked_pairs(confidence, correct)

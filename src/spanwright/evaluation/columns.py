@@ -114,7 +114,7 @@ def compare_documents(
     `n2c2` follows the conventions of the shared task of 2018: a discontinuous entity reaches from its first
     to its last character, only documents of both sides count, and means over documents count those without
     any entity as 0 (its lenient matching is not offered). An entity that repeats one of its document counts
-    once. `pair_documents` tells how documents are paired and what is an error.
+    once. See `pair_documents` for how documents are paired and what is an error.
     """
     pairing = pair_documents(gold, predicted)
     pairs = tuple(pair for pair in pairing.pairs if not n2c2 or (pair.gold and pair.predicted))

@@ -1,6 +1,6 @@
 """Scores of linking: whether entities were given the concepts that gold gives them.
 
-A mention is right if it has exactly the concepts of gold. Identifiers that mean the same are told by whoever
+A mention is right if it has exactly the concepts of gold. Which identifiers mean the same is said by whoever
 asks, as `same`. Gold entities without a concept, and answers of "no concept", are counted apart.
 """
 

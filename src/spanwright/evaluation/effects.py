@@ -125,7 +125,7 @@ def slope(places: Sequence[float], values: Sequence[float], *, seed: int = 0) ->
     span = x.max() - x.min()
     centred = x - x.mean()
     if len(x) < 2 or span == 0:
-        raise InputError(f"slope: found the places {list(places)}; expected are two that differ, or more")
+        raise InputError(f"slope: found the places {list(places)}; expected two that differ, or more")
     weights = centred * span / (centred**2).sum()
     drawn = _orders(np.asarray(values, dtype=np.float64), seed) @ weights
     return _among(float(drawn[0]), drawn)

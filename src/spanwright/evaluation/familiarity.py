@@ -22,7 +22,7 @@ ACQUAINTANCES: tuple[Acquaintance, ...] = ("seen", "seen as another type", "unse
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Familiarity:
-    """What training tells about the gold entities, then the predicted ones: `(entities,)` each."""
+    """What training shows about the gold entities, then the predicted ones: `(entities,)` each."""
 
     acquaintance: Sequence[Integers]
     """Whether the mention is an entity in training, as the position in `ACQUAINTANCES`."""

@@ -11,7 +11,7 @@ A gold entity that was not found is `overlapped` if some prediction shares chara
 its type, else `missed`. So the first four kinds add up to the false positives, and the last two to the
 false negatives. Joint-IB calls the first kind category errors and the other wrong predictions span errors.
 
-Which types are taken for which is told by gold and predicted entities of the same span.
+Which types are taken for which is seen from gold and predicted entities of the same span.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ GOLD_KINDS: tuple[Kind, ...] = ("overlapped", "missed")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One entity behind a number, or two that stand opposite each other."""
+    """One entity that a number counts, or two that stand opposite each other."""
 
     kind: str
     document: str
@@ -113,7 +113,7 @@ class Mistakes:
 
 
 def find_mistakes(comparison: Comparison) -> Mistakes:
-    """Tell the kind of every wrong prediction and of every gold entity that was not found."""
+    """Find the kind of every wrong prediction and of every gold entity that was not found."""
     gold, predicted, length = comparison.gold, comparison.predicted, comparison.length
     of_predictions = np.select(
         [
@@ -179,7 +179,7 @@ class Confusion:
         return cells.reshape(size, size)
 
     def examples(self, gold_type: str | None, predicted_type: str | None) -> Iterator[Example]:
-        """The entities behind a cell of the matrix; None stands for no entity."""
+        """The entities that a cell counts of the matrix; None stands for no entity."""
         row, column = self._number(gold_type), self._number(predicted_type)
         chosen = (self._rows() == row) & (self._columns() == column)
         kind = f"{gold_type or 'none'} as {predicted_type or 'none'}"
@@ -199,9 +199,9 @@ class Confusion:
         if type_ is None:
             return len(self.comparison.types)
         if type_ not in self.comparison.types:
-            legal = ", ".join(map(repr, self.comparison.types))
+            known = ", ".join(map(repr, self.comparison.types))
             raise InputError(
-                f"confusion: no entity has type {type_!r}; expected None (no entity) and {legal}"
+                f"confusion: no entity has type {type_!r}; expected None (no entity) or one of {known}"
             )
         return self.comparison.types.index(type_)
 

@@ -102,7 +102,7 @@ def checked_pairs(confidence: npt.ArrayLike, correct: npt.ArrayLike) -> tuple[Fl
 def checked_confidences(confidence: npt.ArrayLike) -> Floats:
     """Confidences of any shape, once all are known to be in [0, 1]."""
     values = np.asarray(confidence, np.float64)
-    legal = (values >= 0) & (values <= 1)
-    if not legal.all():
-        raise InputError(f"confidences: found {values[~legal].flat[0]}; expected 0 <= confidence <= 1")
+    within = (values >= 0) & (values <= 1)
+    if not within.all():
+        raise InputError(f"confidences: found {values[~within].flat[0]}; expected 0 <= confidence <= 1")
     return values

@@ -60,7 +60,7 @@ def compare_runs(first: Integers, second: Integers, *, shuffles: int = 2000, see
     if first.shape[1:] != second.shape[1:] or (first[:, :, 0] != second[0, :, 0]).any():
         raise InputError(
             f"runs of two recipes: the gold entities of {first.shape[1]} and {second.shape[1]} documents "
-            f"differ; expected are counts of the same gold documents, in the same order"
+            f"differ; expected counts of the same gold documents, in the same order"
         )
     generator = np.random.default_rng(seed)
     left, right = first.mean(axis=0), second.mean(axis=0)

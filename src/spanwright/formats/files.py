@@ -175,9 +175,9 @@ def _parsed(
     values: dict[str, Any] = {}
     for name, text in options.items():
         if name not in known:
-            legal = ", ".join(known) or "none"
+            listed = ", ".join(known) or "none"
             near = did_you_mean(name, known)
-            raise InputError(f"the format {format!r} has no option {name!r}{to}{near}; expected: {legal}")
+            raise InputError(f"the format {format!r} has no option {name!r}{to}{near}; expected: {listed}")
         try:
             values[name] = known[name](text)
         except ValueError as error:
@@ -241,7 +241,7 @@ def writer_for(path: Path, format: str | Format | None = None) -> Format:
     known = chain(FORMATS.values(), TABLES.values())
     endings = ", ".join(f"{' '.join(each.suffixes)} ({each.name})" for each in known if each.suffixes)
     raise InputError(
-        f"{path}: the ending does not tell the format; expected {endings}, or the name of a format",
+        f"{path}: the ending does not say which format it is; expected {endings}, or the name of a format",
         choice="output format",
     )
 

@@ -102,7 +102,7 @@ class Format:
     read: Reader
     """Yields the documents of one file (or folder) as a stream, problems into the log."""
     options: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
-    """Choices that a reader leaves to the user: name, and how to read its value (ValueError if illegal)."""
+    """Choices that a reader leaves to the user: name, and how to read a value (ValueError if it is wrong)."""
     serialise: Serialiser | None = None
     """Chunks of the text of one output file; None when the format cannot be written as one file."""
     serialise_folder: FolderSerialiser | None = None

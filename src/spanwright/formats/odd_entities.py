@@ -20,8 +20,8 @@ def remark_odd_entities(
     seen: set[tuple[object, ...]] = set()
     for entity in entities:
         content = (*entity.key, entity.concepts)
-        faults = ["its type is blank; expected is a name"] if not entity.type.strip() else []
-        faults += ["it stands in the document before; expected is once"] if content in seen else []
+        faults = ["its type is blank; expected a name"] if not entity.type.strip() else []
+        faults += ["it stands in the document before; expected once"] if content in seen else []
         seen.add(content)
         for fault in faults:
             named = f"the entity {entity.type!r} at [{entity.start}, {entity.end})"

@@ -1,7 +1,7 @@
 """What the offsets of a file count, and how many of the mentions that it gives are at their offsets.
 
 Ours count characters. Some tools write bytes of UTF-8, others the code units of UTF-16, as Java and
-JavaScript do. The mentions that a file gives beside its offsets tell which it is.
+JavaScript do. The mentions that a file gives next to its offsets show which it is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def unit_named(name: str) -> Unit:
     for unit in UNITS:
         if unit == name:
             return unit
-    raise ValueError(f"expected is one of {', '.join(UNITS)}")
+    raise ValueError(f"expected one of {', '.join(UNITS)}")
 
 
 def length_in(text: str, unit: Unit) -> int:
@@ -126,7 +126,7 @@ class MentionCounts:
                     f"offsets={unit}` does"
                 )
         if self.most_are_displaced:
-            return f"{wrong}; expected are offsets that count {UNITS['characters']} of the text as it is"
+            return f"{wrong}; expected offsets that count {UNITS['characters']} of the text as it is"
         return ""
 
 

@@ -71,23 +71,23 @@ def remark_other_mention(
         )
 
 
-def told_relations(
+def kept_relations(
     kept: Iterable[Kept], parse: Callable[[Kept], Relation | None], relations: Iterable[Relation]
 ) -> tuple[list[Kept], list[Relation]]:
-    """What was kept of a file without what tells relations that are gone, and relations that nothing tells.
+    """What was kept of a file without relations that are gone, and the relations that it does not have.
 
-    `parse` gives the relation that a kept line or record tells, if it tells one.
+    `parse` gives the relation of a kept line or record, if it is one.
     """
-    untold = list(relations)
+    missing = list(relations)
     found: list[Kept] = []
     for each in kept:
         relation = parse(each)
         if relation is None:
             found.append(each)
-        elif relation in untold:
-            untold.remove(relation)
+        elif relation in missing:
+            missing.remove(relation)
             found.append(each)
-    return found, untold
+    return found, missing
 
 
 def given_borders(document: Document) -> Iterator[Unwritable]:

@@ -1,7 +1,7 @@
 """What a format cannot express of a document: one line for each thing, and what kind of thing it is.
 
 `general_unwritable` is about what a format has no place for at all; it is asked for every document.
-What it has a place for, but not in every case, is told by the format itself.
+What it has a place for, but not in every case, is named by the format itself.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def count_unwritable(unwritable: Iterable[Unwritable]) -> int:
     return sum(line.things for line in unwritable)
 
 
-def told_by_kind(unwritable: Iterable[Unwritable]) -> str:
+def counted_by_kind(unwritable: Iterable[Unwritable]) -> str:
     """How many things are left out, and of each kind: '3 losses (2 notes, 1 relation)', or '0 losses'."""
     counts: Counter[str] = Counter()
     for line in unwritable:

@@ -70,7 +70,7 @@ def form_of(path: Path, form: str | None = None) -> Form:
         if form not in FORMS:
             raise InputError(f"unknown form of lexicon {form!r}; expected {', '.join(FORMS)}")
         if path.is_dir() and not FORMS[form].recognises(path, ""):
-            raise InputError(f"{path}: this folder is no lexicon of the form {form!r}; give a file in it")
+            raise InputError(f"{path}: this folder is not a lexicon of the form {form!r}; give a file in it")
         return FORMS[form]
     head = "" if path.is_dir() else read_head(path)
     for candidate in FORMS.values():
@@ -85,7 +85,7 @@ def form_of(path: Path, form: str | None = None) -> Form:
 def _check_options(form: Form, type: str | None, options: dict[str, Any]) -> None:
     for name in options:
         if name not in form.options:
-            legal = ", ".join(form.options) or "none"
-            raise InputError(f"lexicons of the form {form.name!r} have no option {name!r}; expected: {legal}")
+            known = ", ".join(form.options) or "none"
+            raise InputError(f"lexicons of the form {form.name!r} have no option {name!r}; expected: {known}")
         if type is not None and name in form.typing_options:
             raise InputError(f"the type is given twice, as type={type!r} and with {name!r}; expected one")

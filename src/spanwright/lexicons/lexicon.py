@@ -30,7 +30,7 @@ class Term:
 
     name: str
     type: str | None = None
-    """The entity type; None when the file does not tell it."""
+    """The entity type; None when the file does not say it."""
     concept: str | None = None
     """The identifier; None for a name that stands alone."""
     synonyms: tuple[str, ...] = ()

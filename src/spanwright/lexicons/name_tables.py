@@ -103,10 +103,10 @@ def _header(cells: list[str]) -> Sequence[str] | None:
 
 def _fault(cells: list[str], columns: Sequence[str]) -> str:
     """Why a row cannot be read."""
-    legal = f"expected the columns {', '.join(columns)}"
+    expected = f"expected the columns {', '.join(columns)}"
     if len(cells) > len(columns):
-        return f"{len(cells)} cells in a row; {legal}; name further ones '{_IGNORED}' to ignore them"
-    return f"no surface in {' '.join(cells)[:80]!r}; {legal}"
+        return f"{len(cells)} cells in a row; {expected}; name further ones '{_IGNORED}' to ignore them"
+    return f"no surface in {' '.join(cells)[:80]!r}; {expected}"
 
 
 def _head_rows(head: str) -> list[list[str]]:

@@ -1,6 +1,6 @@
 """Digests: `spanwright.json` names the SHA-256 of every file that a model is made of, and of its own values.
 
-They tell that files belong together and are whole. They are no signature: who makes a folder makes them, too.
+They show that files belong together and are whole. They are no signature: whoever makes a folder makes them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REQUIRED = (DESCRIPTION, LABELS, WEIGHTS, TOKENIZER)
 """The files of every model."""
 KEY = "digests"
 RUNTIME = "runtime"
-"""In the description of an export: what runs it unless told otherwise."""
+"""In the description of an export: what runs it by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Digests:
         reason = "has changed since the model was saved" if known else "is no file of this model"
         raise ModelError(
             f"{self.folder / name}: {reason}: its SHA-256 is not the one in {DESCRIPTION}. Get the whole "
-            f"folder again from where it came from; to change a model, load it and save it anew"
+            f"folder again from where it came from; to change a model, load it and save it again"
         )
 
     def content(self, name: str, largest: int = json_files.LARGEST) -> bytes:

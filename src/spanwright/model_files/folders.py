@@ -45,7 +45,7 @@ def model_folder(model: str | Path) -> Path:
 
 
 def usual_runtime(folder: Path) -> str:
-    """What runs the network of a model unless told otherwise: what its export was made for, or graphs in
+    """What runs the network of a model by default: what its export was made for, or graphs in
     floats where there are some of the whole network, which need no torch; else torch.
 
     A copy without the graphs of an export is run by torch.
@@ -75,7 +75,7 @@ def installed_names() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class InstalledModel:
-    """What an installed model tells of itself, without loading it."""
+    """What an installed model says of itself, without loading it."""
 
     name: str
     folder: Path
@@ -98,7 +98,7 @@ def installed_models() -> Iterator[InstalledModel]:
             folder,
             about=str(facts.get("summary") or described.get("settings", {}).get("description", "")),
             types=tuple(dict.fromkeys(map(str, labels.get("types", ())))),
-            licence=str(facts.get("license", "not told")),
+            licence=str(facts.get("license", "not known")),
             size=sum(file.stat().st_size for file in folder.iterdir() if file.is_file()),
         )
 

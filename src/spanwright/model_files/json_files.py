@@ -20,16 +20,16 @@ _MOST_IN_SECTION = 20_000
 def content_of(path: Path, largest: int = LARGEST) -> bytes:
     """The bytes of a plain file that is not too large."""
     if path.is_symlink() or not path.is_file():
-        raise ModelError(f"{path}: missing, or not a plain file; expected is the file of the model")
+        raise ModelError(f"{path}: missing, or not a plain file; expected the file of the model")
     if path.stat().st_size > largest:
-        raise ModelError(f"{path}: has {path.stat().st_size} bytes; expected are at most {largest}")
+        raise ModelError(f"{path}: has {path.stat().st_size} bytes; expected at most {largest}")
     return path.read_bytes()
 
 
 def parse(content: bytes, path: Path, most_values: int = MOST_VALUES) -> dict[str, Any]:
     """The object that the content of a file is."""
     if (values := _count(content)) > most_values:
-        raise ModelError(f"{path}: has about {values} values; expected are at most {most_values}")
+        raise ModelError(f"{path}: has about {values} values; expected at most {most_values}")
     try:
         text = content.decode("utf-8")
         found = json.loads(text)
@@ -54,7 +54,7 @@ def section(
     if not isinstance(found, dict):
         raise ModelError(f"{path}: {name!r} must be an object; found {type(found).__name__}")
     if (count := _count(json.dumps(found).encode())) > most_values:
-        raise ModelError(f"{path}: {name!r} has about {count} values; expected are at most {most_values}")
+        raise ModelError(f"{path}: {name!r} has about {count} values; expected at most {most_values}")
     return found
 
 

@@ -63,7 +63,7 @@ def stored_labels(files: Digests) -> LabelSpace:
     letters = sum(map(len, (*labels.texts, *contexts)))
     if letters > _MOST_LETTERS:
         raise ModelError(
-            f"{path}: has {letters} characters of texts about types; expected are at most {_MOST_LETTERS}"
+            f"{path}: has {letters} characters of texts about types; expected at most {_MOST_LETTERS}"
         )
     return labels
 

@@ -44,7 +44,7 @@ class TaggingModel(ABC, Generic[Network]):
     settings: Settings
     """Resolved: no `auto` is left that the network or decoding depends on."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """What the model card tells: training data, scores, versions."""
+    """What the model card says: training data, scores, versions."""
     calibration: Calibration | None = None
     """From the network's confidences to probabilities; None for models made before there were any."""
     thresholds: dict[str, float] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class TaggingModel(ABC, Generic[Network]):
 
     @property
     def tuned(self) -> dict[str, float]:
-        """All thresholds, by the names of types that tell their corpora; empty if none were tuned on dev."""
+        """All thresholds, by the names of types with their corpora; empty if none were tuned on dev."""
         named = zip(self.labels.names, self.labels.keys, strict=True)
         return {
             name: own[type_]

@@ -73,7 +73,7 @@ def _check_pieces(values: dict[str, Any], path: Path, most_pieces: int) -> None:
     letters = sum(len(token["content"]) for token in added)
     if len(added) > _MOST_ADDED or letters > _MOST_ADDED_LETTERS:
         raise ModelError(
-            f"{path}: has {len(added)} added tokens of {letters} characters; expected are at most "
+            f"{path}: has {len(added)} added tokens of {letters} characters; expected at most "
             f"{_MOST_ADDED}, of {_MOST_ADDED_LETTERS}"
         )
 
@@ -82,7 +82,7 @@ def _check_rules(values: dict[str, Any], path: Path) -> None:
     """Refuse rules that together could make a text a thousand times as long."""
     rules = [*_rules(values.get("normalizer")), *_rules(values.get("pre_tokenizer"))]
     if len(rules) > _MOST_RULES:
-        raise ModelError(f"{path}: has {len(rules)} rules for texts; expected are at most {_MOST_RULES}")
+        raise ModelError(f"{path}: has {len(rules)} rules for texts; expected at most {_MOST_RULES}")
     if prod(map(_growth, rules)) > _LARGEST_GROWTH:
         raise ModelError(
             f"{path}: its rules could make a text more than {_LARGEST_GROWTH} times as long, which no "

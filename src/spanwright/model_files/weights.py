@@ -20,7 +20,7 @@ from spanwright.errors import ModelError
 _LARGEST_HEADER = 4 * 1024 * 1024
 _MOST_TENSORS = 20_000
 _PREFIX = 8
-"""Bytes before the header, which tell its size."""
+"""Bytes before the header, which hold its size."""
 _TYPES = {"F32": torch.float32, "F16": torch.float16, "I64": torch.int64, "BOOL": torch.bool}
 _USED_AS = {**_TYPES, "F16": torch.float32}
 """Weights that are stored in 16 bits are used in 32, which say the same."""
@@ -53,9 +53,7 @@ class StoredWeights:
             with safetensors.safe_open(path, "pt") as opened:
                 names = opened.offset_keys()
                 if len(names) > _MOST_TENSORS:
-                    raise ModelError(
-                        f"{path}: has {len(names)} tensors; expected are at most {_MOST_TENSORS}"
-                    )
+                    raise ModelError(f"{path}: has {len(names)} tensors; expected at most {_MOST_TENSORS}")
                 slices = {name: opened.get_slice(name) for name in names}
                 tensors = {
                     name: Stored(part.get_dtype(), tuple(part.get_shape())) for name, part in slices.items()
@@ -82,7 +80,7 @@ class StoredWeights:
             stored = self.tensors[name]
             if stored.shape != tuple(tensor.shape):
                 raise ModelError(
-                    f"{self.path}: the weights {name!r} have the shape {_short(stored.shape)}; expected is "
+                    f"{self.path}: the weights {name!r} have the shape {_short(stored.shape)}; expected "
                     f"{_short(tensor.shape)}, {_OTHER}"
                 )
             if _USED_AS.get(stored.type) != tensor.dtype:
@@ -113,7 +111,7 @@ def _header_size(path: Path) -> int:
         size = int.from_bytes(file.read(_PREFIX), "little")
     if not 0 < size <= min(_LARGEST_HEADER, path.stat().st_size - _PREFIX):
         raise ModelError(
-            f"{path}: not a safetensors file: its header would have {size} bytes; expected are 1 to "
+            f"{path}: not a safetensors file: its header would have {size} bytes; expected 1 to "
             f"{_LARGEST_HEADER}, within the file"
         )
     return size

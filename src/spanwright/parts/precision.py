@@ -1,7 +1,7 @@
 """Products of Transformer blocks in 16 bits, and all that stands after them in 32.
 
 So the sums of exponentials in scorers, contrasts and tag paths, and everything else that an answer or a loss
-is made of, are as exact as ever, in whichever part they are. Weights stay in 32 bits.
+is made of, are as exact as ever, in any part. Weights stay in 32 bits.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Ten ways to change annotated documents that a good model should not mind.
 
 Each is a pure function of documents and seed, and keeps entities, given words and sentences exact.
-Standard library only, but for `measuring`, which tells what they cost a model.
+Standard library only, but for `measuring`, which measures what they cost a model.
 """
 
 from __future__ import annotations

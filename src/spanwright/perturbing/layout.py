@@ -50,7 +50,7 @@ def joined_documents(documents: list[Document], random: Random) -> list[Document
 def _joined(left: Document, right: Document) -> Document:
     insertion = Edit(0, 0, left.text + _BETWEEN)
     moved, offsets = edited(right, [insertion]), OffsetMap([insertion])
-    # Where one document gives its words or sentences, those of the other must be told, too.
+    # Where one document gives its words or sentences, those of the other must be given, too.
     give_words = left.words is not None or right.words is not None
     give_sentences = left.sentences is not None or right.sentences is not None
     return Document(

@@ -115,10 +115,10 @@ def _whole_mentions(document: Document) -> Iterator[tuple[Entity, Mention]]:
 def _mention(text: str, ranges: tuple[Range, ...]) -> Mention:
     """The mention that is made of these words; whatever white space parts them becomes one blank."""
     parts: list[tuple[str, str]] = []
-    behind = ranges[0][0]
+    previous_end = ranges[0][0]
     for start, end in ranges:
-        parts.append((" " if start > behind else "", text[start:end]))
-        behind = end
+        parts.append((" " if start > previous_end else "", text[start:end]))
+        previous_end = end
     return Mention(tuple(parts))
 
 
@@ -141,6 +141,6 @@ def _stands_alone(document: Document, entity: Entity, new: Mention) -> bool:
     if document.words is not None:
         return True
     before = document.text[max(0, entity.start - 1) : entity.start]
-    behind = document.text[entity.end : entity.end + 1]
-    borders = {border for word in split(before + new.text + behind) for border in word}
+    after = document.text[entity.end : entity.end + 1]
+    borders = {border for word in split(before + new.text + after) for border in word}
     return {len(before), len(before) + len(new.text)} <= borders

@@ -49,7 +49,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Reporting:
-    """How predictions are told: as which types, and from which confidence on."""
+    """How predictions are answered: as which types, and from which confidence on."""
 
     model: TaggingModel[Any]
     names: Sequence[str]

@@ -26,7 +26,7 @@ from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document, Entity, words
 
 LOWEST = 0.01
-"""The lowest probability of a soft target unless told otherwise."""
+"""The lowest probability of a soft target by default."""
 DIGITS = 6
 """Decimal places of probabilities."""
 _OVERLOOKED = 0.01
@@ -108,6 +108,6 @@ def _check_types(model: TrainedModel, first: TrainedModel, number: int) -> None:
         lacking = ", ".join(sorted(others - mine)) or "none"
         more = ", ".join(sorted(mine - others)) or "none"
         raise InputError(
-            f"teacher {number + 1} has other types than the first: it lacks {lacking}, and has besides "
+            f"teacher {number + 1} has other types than the first: it lacks {lacking}, and also has "
             f"{more}; teachers must have the same types"
         )

@@ -55,10 +55,10 @@ def load(
     torch. Unless named, the runtime is the one that an export was made for, or `onnx` where there are graphs,
     or else `torch`.
 
-    With `torch`, the network runs on a device, a GPU where there is one unless told (docs/devices.md), and
+    With `torch`, the network runs on a device, by default a GPU where there is one (docs/devices.md), and
     its Transformer blocks compute in a precision of `float32`, `bf16` or `fp16`.
 
-    Threads are those of the network, as many as there are cores unless told.
+    Threads are those of the network, by default as many as there are cores.
     """
     if runtime is not None:
         check_runtime(runtime)  # before anything is looked for
@@ -167,8 +167,8 @@ class Tagger:
             raise InputError(f"minimum confidence: found {minimum}; expected 0 <= minimum <= 1")
         if tuned and not self.model.tuned:
             raise InputError(
-                "tuned thresholds: the model has none, as it was trained without a calibration; expected a "
-                "minimum confidence for all types, or a model that is trained anew"
+                "tuned thresholds: the model has none, as it was trained without a calibration; give a "
+                "minimum confidence for all types, or train the model again"
             )
         return np.array(
             [max(minimum, self.model.threshold(*key) if tuned else 0.0) for key in self.model.labels.keys]
@@ -261,9 +261,9 @@ def document_chunks(
 
 def _known_corpus(labels: LabelSpace, corpus: str | None) -> str | None:
     if corpus is not None and corpus not in labels.corpora:
-        legal = ", ".join(labels.corpora) or "none, as it was trained on one corpus"
+        known = ", ".join(labels.corpora) or "none, as it was trained on one corpus"
         near = did_you_mean(corpus, labels.corpora)
-        raise InputError(f"the model knows no corpus {corpus!r}{near}; expected: {legal}")
+        raise InputError(f"the model knows no corpus {corpus!r}{near}; expected: {known}")
     return corpus
 
 

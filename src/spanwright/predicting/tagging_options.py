@@ -29,7 +29,7 @@ class TaggingOptions:
     precision: Precision = "float32"
     """In which the Transformer blocks compute."""
     threads: int | None = 1
-    """Of the network in this process, which is one of several unless told; None leaves them as they are."""
+    """Of the network in this process, which is one of several by default; None leaves them as they are."""
     types: Mapping[str, str] = field(default_factory=dict)
     """Descriptions of more types to look for."""
     corpus: str | None = None
@@ -64,7 +64,7 @@ def _runs_torch(model: str | Path, runtime: str | None) -> bool:
 
 def load_tagger(options: TaggingOptions) -> Tagger:
     """The tagger that obeys these options, after setting the threads; an error if it cannot obey them."""
-    model_folder(options.model)  # told before anything is imported if there is none
+    model_folder(options.model)  # an error before anything is imported, if there is none
 
     from spanwright.predicting.tagger import load
 

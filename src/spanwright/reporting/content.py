@@ -1,4 +1,4 @@
-"""Everything that the page tells, as numbers: made from gold documents and the predictions of systems."""
+"""Everything that the page shows, as numbers: made from gold documents and the predictions of systems."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MOST_SYSTEMS = 12
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """What a journal tells of a training; all empty where there is no journal."""
+    """What a journal says of a training; all empty where there is no journal."""
 
     loss: tuple[Point, ...] = ()
     """Step and loss; means of neighbouring points where there are many."""
@@ -95,7 +95,7 @@ class System:
     journal: Sequence[Mapping[str, Any]] = ()
     """The lines of its training's journal, where there was a training."""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """What to tell about it, such as recipe and encoder."""
+    """What to say about it, such as recipe and encoder."""
     notes: tuple[str, ...] = ()
     """What a reader of its scores must know, such as problems in reading its file."""
 

@@ -237,7 +237,7 @@ def groups_table(content: Content) -> Element:
 
 
 def buckets_table(content: Content, attribute: str) -> Element:
-    """The numbers behind a chart of buckets."""
+    """The numbers of a chart of buckets."""
     head = ("bucket", "system", "gold", "found", "predicted", "correct", "P", "R", "F1")
     rows = [
         [

@@ -1,7 +1,7 @@
 """Passages for the error browser: sentences with their marks, as compact JSON of a limited size.
 
 A passage is a sentence, or several that an entity holds together. Those with a mistake of any system come
-first, then some of those that every system has right. What is left out is counted, and the page tells it.
+first, then some of those that every system has right. The page says how many are left out.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Selection:
     """The passages that go into the page, as JSON, and how many there are of each sort."""
 
     records: tuple[str, ...]
-    """One JSON array per passage, in the order of documents; `record` tells its parts."""
+    """One JSON array per passage, in the order of documents; see `record` for its parts."""
     wrong: int
     wrong_shown: int
     right: int

@@ -39,8 +39,8 @@ def read_picture(path: Path, caption: str) -> Picture:
         raise InputError(f"{path}: the picture cannot be read: {error.strerror}") from None
     if not data.startswith(_BEGIN) or not data.endswith(_END):
         raise InputError(
-            f"{path}: no whole PNG file; expected pictures in PNG form, such as `spanwright inspect spans` "
-            f"and `spanwright compare` draw"
+            f"{path}: not a whole PNG file; expected pictures in PNG form, such as `spanwright inspect "
+            f"spans` and `spanwright compare` draw"
         )
     return Picture(caption, data)
 

@@ -236,7 +236,7 @@ def errors(content: Content, shown: Selection) -> Element:
         make(
             "div", {"id": "browser", "hidden": ""}, controls, make("div", {"id": "legend"}), _passage_list()
         ),
-        note(told_left_out(shown)),
+        note(shown_and_left_out(shown)),
     )
 
 
@@ -256,7 +256,7 @@ def _passage_list() -> Sequence[Node]:
     )
 
 
-def told_left_out(shown: Selection) -> str:
+def shown_and_left_out(shown: Selection) -> str:
     """What is in the error browser, and what is not."""
     parts = [
         f"A passage is a sentence, or several that an entity holds together. Here: {shown.wrong_shown:,} of "

@@ -37,7 +37,7 @@ RECONSTRUCTION = "reconstruction"
 SYNONYMS = "synonyms"
 
 DIVERGENCE = "-divergence"
-"""Behind the name of an auto-encoder: its second loss term."""
+"""Added to the name of an auto-encoder: its second loss term."""
 
 _GAMMA = 1e-3
 """Joint-IB's weight of what is written, which the paper searches for each corpus."""

@@ -52,7 +52,7 @@ def _check_representation(settings: Settings) -> None:
     if settings.representation.kind == "span-transformer" and settings.encoder.pooling == "ends":
         raise ValueError(
             "a span Transformer reads one state per word and layer, but encoder.pooling 'ends' gives two "
-            "at the top; expected 'first', 'mean' and 'max'"
+            "at the top; expected 'first', 'mean' or 'max'"
         )
     bilstm = any(transform.kind == "bilstm" for transform in settings.transforms)
     if bilstm and settings.candidates.negatives != "all":
@@ -79,7 +79,7 @@ def _check_bottleneck(settings: Settings) -> None:
     if "bottleneck" in kinds and settings.scorer.kind == "bi-encoder":
         raise ValueError(
             "a 'bottleneck' draws vectors around a mean, but the scorer 'bi-encoder' looks at their "
-            "angles alone: expected the scorers 'softmax' and 'sigmoid'"
+            "angles alone: expected the scorer 'softmax' or 'sigmoid'"
         )
 
 

@@ -26,7 +26,7 @@ class CorporaSettings(Strict):
     map: str | None = None
     """The label map: a shipped name, a TOML file, or `auto`, which finds out from the corpora themselves."""
     token: bool = True
-    """Whether the encoder reads a learnt vector that tells the corpus."""
+    """Whether the encoder reads a learnt vector that stands for the corpus."""
     sampling: Literal["proportional", "equal"] | Factor = "proportional"
     """How often corpora come: as often as they have windows, equally often, or by a temperature: shares are
     those of the windows to the power of 1 / temperature."""

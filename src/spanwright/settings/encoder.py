@@ -47,7 +47,7 @@ class EncoderSettings(PartSettings):
     quantised: Annotated[Quantised | None, OFF] = None
     """Keep the frozen weights in 4 or 8 bits while training; only with `lora`."""
     checkpointing: bool = False
-    """Compute the states of blocks anew for the gradient, rather than keep them: slower, but smaller."""
+    """Compute the states of blocks again for the gradient, rather than keep them: slower, but smaller."""
 
     def usual_rates(self, *, pretrained: float, fresh: float) -> dict[str, float]:
         """The rate that suits the backbone, or that of its adapters."""

@@ -1,4 +1,4 @@
-"""Settings of learning: weights and phases of the loss terms, the optimiser, and the training itself."""
+"""Settings of learning: weights and phases of the loss terms, optimiser, training, and where it starts."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class ObjectiveSettings(Strict):
     """What auxiliary terms weigh is taken from the others: `w * auxiliary + (1 - w) * others`. Unless
     said, it is where a tagger learns beside spans with its usual weight."""
     phases: tuple[Phase, ...] = ()
-    """Phases in order; behind the last, all terms are on."""
+    """Phases in order; after the last, all terms are on."""
 
     @model_validator(mode="after")
     def _check_phases(self) -> Self:
@@ -111,7 +111,7 @@ class ObjectiveSettings(Strict):
 
     @property
     def phased(self) -> float:
-        """The share of the run that phases take; behind it, all terms are on."""
+        """The share of the run that phases take; after it, all terms are on."""
         return sum(phase.share for phase in self.phases)
 
 
@@ -162,4 +162,16 @@ class TrainingSettings(Strict):
     precision: Precision = "float32"
     """`bf16`: Transformer blocks compute in 16 bits while training; weights, losses and scores have 32."""
     leaked: Literal["drop", "keep"] = "drop"
-    """What happens to training documents that stand in evaluation data, of whichever corpus."""
+    """What happens to training documents that stand in the evaluation data of any corpus."""
+
+
+class StartSettings(Strict):
+    """The model that a training starts from, in place of a pretrained encoder and random weights."""
+
+    model: str
+    """A model folder, or the name of an installed model."""
+    keep_types: bool = False
+    """Whether types of that model which the training documents do not annotate are answered as before: what
+    it thinks of them in the training texts is learnt."""
+    digest: str | None = None
+    """Of the files of that model, which a training writes down."""

@@ -14,7 +14,7 @@ from spanwright.errors import SettingsError, did_you_mean
 from spanwright.recipes import recipe_text
 from spanwright.settings.listing import all_settings
 from spanwright.settings.settings import Settings
-from spanwright.toml_files import expectation, legal_keys
+from spanwright.toml_files import allowed_keys, expectation
 from spanwright.wrong_values import reason
 
 Changes = Sequence[str] | Mapping[str, Any]
@@ -47,7 +47,7 @@ def load_settings(
 
 
 def check(values: dict[str, Any], where: str) -> Settings:
-    """Settings from plain values, or an error that names each wrong key and what is legal."""
+    """Settings from plain values, or an error that names each wrong key and what is expected."""
     values = _with_present_names(values, where)
     try:
         return Settings.model_validate(values)
@@ -142,7 +142,7 @@ def _explain(error: Any, values: Any) -> str:
     if not error["loc"]:
         return reason(error)
     if error["type"] == "extra_forbidden":
-        return f"unknown setting {key!r}{_nearest(key)}; expected {', '.join(_legal_keys(error['loc']))}"
+        return f"unknown setting {key!r}{_nearest(key)}; expected {', '.join(_allowed_keys(error['loc']))}"
     if error["type"] == "missing":
         return f"the setting {'.'.join(filter(None, (key, error['loc'][-1])))!r} is missing"
     return f"setting {key!r} is {error['input']!r}: {expectation(error)}"
@@ -168,6 +168,6 @@ def _given_keys(location: tuple[Any, ...], values: Any) -> Iterator[str]:
             yield str(part)
 
 
-def _legal_keys(location: tuple[int | str, ...]) -> list[str]:
+def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
     """The settings beside a wrong one, which are many: by name."""
-    return sorted(legal_keys(Settings, location[:-1]))
+    return sorted(allowed_keys(Settings, location[:-1]))

@@ -45,7 +45,7 @@ class SoftmaxSettings(ScorerSettings):
     hidden: tuple[int, ...] = ()
     """Sizes of hidden layers, each with ReLU and dropout, between span vectors and classes."""
     dropout: float = Field(default=0.2, ge=0, lt=1)
-    """Dropout behind each hidden layer."""
+    """Dropout after each hidden layer."""
     reduction: Literal["windows", "spans"] = "windows"
     """Whether the summed cross entropy is divided by the number of windows or of spans."""
     smoothing: float = Field(default=0.0, ge=0, lt=1)
@@ -71,7 +71,7 @@ class SigmoidSettings(ScorerSettings):
     hidden: tuple[PositiveInt, ...] = ()
     """Sizes of hidden layers, each with ReLU and dropout, between span vectors and types."""
     dropout: float = Field(default=0.2, ge=0, lt=1)
-    """Dropout behind each hidden layer."""
+    """Dropout after each hidden layer."""
     reduction: Literal["windows", "spans"] = "windows"
     """Whether the summed cross entropy is divided by the number of windows, or of pairs of span and type."""
     threshold: Literal["half", "tuned"] = "tuned"

@@ -12,11 +12,10 @@ from spanwright.settings.auxiliaries import AuxiliarySettings
 from spanwright.settings.combinations import check_combination
 from spanwright.settings.data import CandidateSettings, CorporaSettings, WindowSettings
 from spanwright.settings.encoder import EncoderSettings
-from spanwright.settings.learning import ObjectiveSettings, OptimiserSettings, TrainingSettings
+from spanwright.settings.learning import ObjectiveSettings, OptimiserSettings, StartSettings, TrainingSettings
 from spanwright.settings.part import OFF, PartSettings
 from spanwright.settings.representations import AnyRepresentation, ComposedSettings
 from spanwright.settings.scorers import AnyScorer, SoftmaxSettings
-from spanwright.settings.start import StartSettings
 from spanwright.settings.transforms import AnyTransform
 from spanwright.strict import Strict
 
@@ -26,7 +25,7 @@ Decoding = Literal["nested", "flat", "non-crossing"]
 
 
 class LabelSettings(Strict):
-    """What is told about the types."""
+    """What a model reads about the types."""
 
     descriptions: str | None = None
     """A TOML or JSON file with a text per type, or the name of a shipped one; else names in words."""
@@ -90,7 +89,7 @@ class Settings(Strict):
 
     @property
     def names_corpus(self) -> bool:
-        """Whether the encoder is told which corpus a text is from."""
+        """Whether the encoder reads which corpus a text is from."""
         return self.corpora is not None and self.corpora.token
 
     @property

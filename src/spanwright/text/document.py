@@ -54,7 +54,7 @@ class Argument:
     target: Entity | str
     """An entity of the document, or the identifier of a concept."""
     role: str = ""
-    """Empty where the place among the arguments tells it."""
+    """Empty where its place among the arguments says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +183,8 @@ def _check_relations(document: Document) -> None:
             if entity not in known:
                 raise InputError(
                     f"document {document.id!r}: the relation {relation.type!r} holds of {entity.type!r} at "
-                    f"[{entity.start}, {entity.end}), which is no entity of the document; expected is one of "
-                    f"its entities, with the same concepts and confidence, or a concept"
+                    f"[{entity.start}, {entity.end}), which is not an entity of the document; expected one "
+                    f"of its entities, with the same concepts and confidence, or a concept"
                 )
 
 

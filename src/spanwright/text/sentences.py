@@ -72,11 +72,11 @@ def _wrapped_breaks(text: str) -> Iterator[int]:
         if width > WIDEST:
             continue
         pairs = list(pairwise(lines))
-        full = [_is_full(text, line, behind, width) for line, behind in pairs]
+        full = [_is_full(text, line, following, width) for line, following in pairs]
         # One line alone may be the widest by chance.
         is_wrapped = width >= NARROWEST and sum(full) > 1
-        for (line, behind), filled in zip(pairs, full, strict=True):
-            goes_on = text[line[1] : behind[1]].lstrip()[0].islower() or (is_wrapped and filled)
+        for (line, following), filled in zip(pairs, full, strict=True):
+            goes_on = text[line[1] : following[1]].lstrip()[0].islower() or (is_wrapped and filled)
             if goes_on and not _is_ended(text, line):
                 yield text.index("\n", line[1])
 
@@ -97,9 +97,9 @@ def _paragraphs(text: str) -> Iterator[list[Range]]:
         yield lines
 
 
-def _is_full(text: str, line: Range, behind: Range, width: int) -> bool:
+def _is_full(text: str, line: Range, following: Range, width: int) -> bool:
     """Whether the first word of the next line does not fit in a line."""
-    word = text[behind[0] : behind[1]].split(maxsplit=1)[0]
+    word = text[following[0] : following[1]].split(maxsplit=1)[0]
     return line[1] - line[0] + 1 + min(len(word), LONGEST_TOKEN) > width
 
 

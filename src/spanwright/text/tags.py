@@ -74,8 +74,8 @@ def detect_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
 
 def unknown_tags(tags: Sequence[str]) -> list[int]:
     """Positions of tags that no scheme can read."""
-    legal = _BEGINS | _ENDS | _CONTINUES
-    return [position for position, tag in enumerate(tags) if tag != "O" and split_tag(tag)[0] not in legal]
+    known = _BEGINS | _ENDS | _CONTINUES
+    return [position for position, tag in enumerate(tags) if tag != "O" and split_tag(tag)[0] not in known]
 
 
 def runs_from_tags(tags: Sequence[str]) -> list[WordRun]:

@@ -1,7 +1,7 @@
 """Checkpoints: atomic, verified, exact.
 
 A checkpoint holds weights, optimiser state, the random state and the position in the run. It is written
-beside its place, flushed to the disk and renamed; a manifest with digests tells a whole one from a torn one.
+beside its place, flushed to the disk and renamed; a manifest with digests shows whether it is whole.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import safetensors.torch
@@ -39,6 +39,10 @@ class Position:
     worse: int = 0
     """How many times dev has been scored since it was best."""
     journal_size: int = 0
+
+    def after(self, *, batches: int) -> Position:
+        """The position after one more step, over some batches."""
+        return replace(self, batch=self.batch + batches, step=self.step + 1)
 
 
 class CheckpointError(SpanwrightError):
@@ -97,7 +101,7 @@ def load_checkpoint(
 
 
 def _position(place: Path) -> Position:
-    """Where a checkpoint was taken; what older versions wrote besides is passed over."""
+    """Where a checkpoint was taken; what else older versions wrote is passed over."""
     known = {entry.name for entry in fields(Position)}
     values = json.loads((place / "position.json").read_text())
     return Position(**{name: value for name, value in values.items() if name in known})

@@ -54,7 +54,7 @@ def _thresholds(model: TrainedModel, dev: Confidences, corpus: int) -> dict[str,
 
 
 def confidence_facts(model: TrainedModel, splits: Mapping[str, Confidences]) -> dict[str, Any]:
-    """What the model card tells of a calibrated model: how it was fitted, and its errors on each split."""
+    """What the model card says of a calibrated model: how it was fitted, and its errors on each split."""
     dev = splits["dev"]
     kind = model.calibration.kind if model.calibration not in (None, Calibration()) else "none"
     return {

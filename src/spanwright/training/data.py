@@ -181,8 +181,8 @@ def _widths(document: Document) -> list[int]:
     starts = [entity.start for entity in entities]
     ends = [entity.end for entity in entities]
     first = np.searchsorted(ranges[:, 1], starts, side="right")
-    behind = np.searchsorted(ranges[:, 0], ends, side="left")
-    return [max(1, int(width)) for width in behind - first]
+    end = np.searchsorted(ranges[:, 0], ends, side="left")
+    return [max(1, int(width)) for width in end - first]
 
 
 def _in_one_piece(document: Document) -> list[Entity]:

@@ -26,16 +26,16 @@ from spanwright.predicting.softening import DIGITS, LOWEST, Teachers
 from spanwright.settings import Settings, check, load_settings
 from spanwright.text import Document, Entity
 from spanwright.training import loop
-from spanwright.training.loop import DocumentSource, RunResult
+from spanwright.training.loop import RunResult
 from spanwright.training.processes import refuse_several
-from spanwright.training.run_folder import check_folder, has_run
-from spanwright.training.selection import Documents, select
-from spanwright.training.setup import digest, span_choices
+from spanwright.training.resolving import span_choices
+from spanwright.training.run_folder import check_folder, digest, has_run
+from spanwright.training.selection import Documents, DocumentSource, documents_of, select
 from spanwright.training.start import model_digest
 from spanwright.training.watcher import DistillationWatcher, Silent
 
 GOLD_SHARE = 0.5
-"""What annotated documents have of their probabilities from the annotation, unless told otherwise."""
+"""What annotated documents have of their probabilities from the annotation, by default."""
 _RECORD = "inputs.json"
 _DIGEST = "digest"
 
@@ -71,7 +71,7 @@ def distill(
     resume = resume and not ((folder / "soft").is_dir() and not has_run(folder))
     check_folder(folder, resume)
     warnings: list[str] = []
-    annotated, dev, test = (loop.documents_of(source, warnings) for source in (train, dev, test))
+    annotated, dev, test = (documents_of(source, warnings) for source in (train, dev, test))
     for warning in warnings:
         told.warned(warning)
     settings = _student(load_settings(student, set or {}, encoder=encoder), annotated, dev, test)
@@ -132,7 +132,7 @@ def _check_types(annotated: Documents, teachers: Teachers) -> None:
     found = {entity.type for document in annotated for entity in document.entities}
     if unknown := sorted(found - set(teachers.types)):
         raise InputError(
-            f"the training documents have types that the teachers lack: {', '.join(unknown)}; expected are "
+            f"the training documents have types that the teachers lack: {', '.join(unknown)}; expected "
             f"the types of the teachers: {', '.join(teachers.types)}"
         )
 
@@ -210,7 +210,7 @@ def _read_record(folder: Path) -> dict[str, Any]:
 
 
 def _counted(documents: Iterable[Document], name: str, told: DistillationWatcher) -> Iterator[Document]:
-    """Hand documents on and tell how many there were."""
+    """Hand documents on and report how many there were."""
     targets = 0
     for number, document in enumerate(documents, start=1):
         targets += len(document.entities)

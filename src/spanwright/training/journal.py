@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,28 @@ class Journal:
     def time(self, event: str, **values: Any) -> None:
         """Append one line of wall-clock figures."""
         _append(self.timings, {"event": event, **values})
+
+
+class Meter:
+    """Words per second since the beginning of an epoch."""
+
+    def __init__(self) -> None:
+        self.words = 0.0
+        self.started = time.perf_counter()
+
+    def add(self, words: float) -> None:
+        """Count words that have been trained on, by all processes."""
+        self.words += words
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds since the start."""
+        return time.perf_counter() - self.started
+
+    @property
+    def speed(self) -> float:
+        """Words per second."""
+        return self.words / self.seconds
 
 
 def _append(path: Path, values: dict[str, Any]) -> None:

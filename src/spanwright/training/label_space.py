@@ -1,4 +1,4 @@
-"""The label space of a run: the types of the training documents, and what is told or shown of them."""
+"""The label space of a run: the types of the training documents, and what a model reads about them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _prototype(document: Document, position: int) -> Prototype:
     entity = document.entities[position]
     starts = [0, *(start for start, _ in sentences(document)), len(document.text)]
     first = max((start for start in starts if start <= entity.start), default=0)
-    behind = next((end for _, end in pairwise(starts) if end >= entity.end), len(document.text))
+    sentence_end = next((end for _, end in pairwise(starts) if end >= entity.end), len(document.text))
     before = document.text[max(first, entity.start - _CONTEXT) : entity.start]
-    after = document.text[entity.end : min(behind, entity.end + _CONTEXT)]
+    after = document.text[entity.end : min(sentence_end, entity.end + _CONTEXT)]
     return before, document.text[entity.start : entity.end], after

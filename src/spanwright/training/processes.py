@@ -2,7 +2,7 @@
 
 Every process has the whole model and all documents. Of each optimiser step a process takes some parts of the
 batches; then gradients are summed, and all make the same step. The first process alone scores, writes and
-tells; what it decides goes to all others, and so does its failure.
+reports; what it decides goes to all others, and so does its failure.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Processes:
 
     @property
     def is_first(self) -> bool:
-        """Whether this process scores, writes and tells."""
+        """Whether this process scores, writes and reports."""
         return self.rank == 0
 
     def own(self, parts: Sequence[BatchPart]) -> Sequence[BatchPart]:
@@ -94,19 +94,19 @@ class Processes:
         """Let the first process do some work while the others wait; its answer, or its failure, is all's."""
         if self.waiting is None:
             return work()
-        told: list[Any] = [None, None]
+        sent: list[Any] = [None, None]
         failure: Exception | None = None
         if self.is_first:
             try:
-                told[0] = work()
+                sent[0] = work()
             except Exception as error:
-                failure, told[1] = error, f"{type(error).__name__}: {error}"
-        dist.broadcast_object_list(told, src=0, group=self.waiting, device=_PROCESSOR)
+                failure, sent[1] = error, f"{type(error).__name__}: {error}"
+        dist.broadcast_object_list(sent, src=0, group=self.waiting, device=_PROCESSOR)
         if failure is not None:
             raise failure
-        if told[1] is not None:
-            raise ProcessError(f"the first process failed: {told[1]}")
-        answer: Answer = told[0]
+        if sent[1] is not None:
+            raise ProcessError(f"the first process failed: {sent[1]}")
+        answer: Answer = sent[0]
         return answer
 
     def share_weights(self, network: nn.Module) -> None:
@@ -159,7 +159,7 @@ def _sum_flat(parameters: Sequence[nn.Parameter]) -> None:
 
 
 def is_first_process() -> bool:
-    """Whether this is the process that tells the user something; known before any of them has met."""
+    """Whether this is the process that talks to the user; known before the processes have met."""
     return os.environ.get("RANK", "0") == "0" or int(os.environ.get("WORLD_SIZE", "1")) == 1
 
 

@@ -1,13 +1,22 @@
-"""The folder of a run: whether one is there, and whether it is the one that shall go on."""
+"""The folder of a run: what identifies the run, whether one is there, and whether it is the same."""
 
 from __future__ import annotations
 
+import hashlib
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import torch
+
+import spanwright
 from spanwright.errors import InputError
 from spanwright.identity import changed_names, write_down, written_down
-from spanwright.settings import check
+from spanwright.origin import commit
+from spanwright.settings import Settings, check
+from spanwright.training.selection import Documents
 
 _RECORD = "settings.json"
 
@@ -48,3 +57,25 @@ def read_record(folder: Path) -> dict[str, Any]:
     # Through the settings of this version, as an older one may have had fewer of them.
     record["settings"] = check(record["settings"], str(path)).model_dump(mode="json")
     return record
+
+
+def provenance(settings: Settings, documents: Mapping[str, Documents]) -> dict[str, Any]:
+    """What a reader needs to repeat a run: settings, versions, commit and digests of the data."""
+    packages = ("torch", "transformers", "tokenizers", "numpy")
+    versions = {"python": platform.python_version(), "spanwright": spanwright.__version__}
+    return {
+        "settings": settings.model_dump(mode="json"),
+        "corpora": {name: digest(split) for name, split in documents.items()},
+        "versions": {**versions, **{name: version(name) for name in packages}},
+        "threads": torch.get_num_threads(),
+        "commit": commit(),
+    }
+
+
+def digest(documents: Documents) -> str:
+    """A digest of the ids, texts, entities, words and sentences of documents."""
+    state = hashlib.blake2b(digest_size=16)
+    for document in documents:
+        more = (document.words, document.sentences, *((document.corpus,) if document.corpus else ()))
+        state.update(repr((document.id, document.text, document.entities, *more)).encode())
+    return state.hexdigest()

@@ -1,4 +1,4 @@
-"""How processor, memory and random numbers are set while a run works."""
+"""How CPU, memory and random numbers are set while a run works."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from the heap, which never shrinks and grows by 64 MB."""
 
 @contextmanager
 def flushed_denormals() -> Iterator[None]:
-    """Take numbers next to zero for zero: they slow a processor down many times and tell nothing.
+    """Take numbers next to zero for zero: they slow a CPU down many times and mean nothing.
 
-    The setting belongs to the whole thread, so it is put back behind the run: other code may rely on
+    The setting belongs to the whole thread, so it is put back after the run: other code may rely on
     exact arithmetic near zero.
     """
     already = sys.float_info.min / 2 == 0.0
@@ -55,14 +55,14 @@ def kept_memory() -> Iterator[None]:
 def seed_draws(draw: tuple[int, ...]) -> None:
     """Let dropout and all other draws of torch, on every device, depend on some numbers alone.
 
-    So they are the same in whichever process, and after whatever came before.
+    So they are the same in any process, whatever came before.
     """
     torch.manual_seed(int(np.random.SeedSequence(draw).generate_state(1, np.uint64)[0]))
 
 
 @contextmanager
 def shared_threads(processes: int) -> Iterator[None]:
-    """Give each of the processes of a machine its share of the processor, unless OMP_NUM_THREADS is set.
+    """Give each of the processes of a machine its share of the CPU, unless OMP_NUM_THREADS is set.
 
     Each would else take all of it, and they would wait for each other.
     """

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
 from spanwright.corpora.label_map import LabelMap
 from spanwright.corpora.overlap import Leaks, find_leaks
-from spanwright.corpora.stored import DocumentView, without
+from spanwright.corpora.stored import DocumentView, StoredDocuments, without
 from spanwright.errors import InputError, counted
+from spanwright.formats import files
 from spanwright.settings import Settings
 from spanwright.settings.data import CorporaSettings
 from spanwright.text import Document
@@ -24,6 +26,7 @@ from spanwright.training.corpora import (
 )
 
 Documents = Sequence[Document]
+DocumentSource = str | Path | Iterable[str | Path | Document | files.Corpus]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,27 @@ class TrainingData:
     def target_documents(self) -> Documents:
         """The training documents of the target corpora."""
         return of_corpora(self.train, self.targets) if self.corpora else self.train
+
+
+def documents_of(source: DocumentSource, warnings: list[str]) -> Documents:
+    """The documents of files, or those given; what was wrong in the files goes to the warnings."""
+    if isinstance(source, StoredDocuments | DocumentView):
+        return source
+    items = [source] if isinstance(source, str | Path | files.Corpus) else list(source)
+    documents: list[Document] = []
+    for item in items:
+        if isinstance(item, Document):
+            documents.append(item)
+            continue
+        corpus = item if isinstance(item, files.Corpus) else files.read(item)
+        corpus.check_to_train()
+        documents += corpus
+        if problems := corpus.problems:
+            place = "" if corpus is item else f"{item}: "
+            warnings.append(
+                f"{place}{counted(len(problems), 'problem')} in reading, the first: {problems[0]}"
+            )
+    return documents
 
 
 def select(settings: Settings, train: Documents, dev: Documents, test: Documents) -> TrainingData:

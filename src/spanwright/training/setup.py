@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-import spanwright
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Array, Batch
 from spanwright.batches.collate import Sampling, collate
@@ -22,28 +18,25 @@ from spanwright.batches.pieces import Integers, PieceEncoder
 from spanwright.batches.prepare import window_lengths
 from spanwright.batches.writer import Vocabulary
 from spanwright.errors import SettingsError
-from spanwright.origin import commit
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import hidden_size, load_pretrained, trained_further
 from spanwright.settings import Settings
 from spanwright.settings.auxiliaries import SpanVaeSettings
-from spanwright.settings.learning import ObjectiveSettings, Weight
 from spanwright.text import Document
 from spanwright.training.corpora import portions
 from spanwright.training.data import (
     Split,
     SplitReport,
     automatic_decoding,
-    automatic_width_limit,
     likely_entities,
     prepare_split,
     without_empty_windows,
 )
 from spanwright.training.kept_types import kept_types, with_kept_types
 from spanwright.training.label_space import label_space
-from spanwright.training.optimiser import default_rates
+from spanwright.training.resolving import resolve
 from spanwright.training.selection import TrainingData, select
-from spanwright.training.start import Taken, load_start, model_digest, take
+from spanwright.training.start import Taken, load_start, take
 from spanwright.training.writer.writing import Writing, prepare_writing, word_vectors
 
 Documents = Sequence[Document]
@@ -135,8 +128,8 @@ def set_up(
 ) -> Setup:
     """Decide what settings leave open, load the encoder, prepare the data, build the model.
 
-    On the device runs the model that a training starts from where it finds the types that are kept; the new
-    model is on the processor yet.
+    The model that a training starts from runs on the device while it finds the types that are kept; the new
+    model is still on the CPU.
     """
     data, start = select(settings, train, dev, test), load_start(settings)
     model, notes = new_model(settings, data, start)
@@ -227,100 +220,11 @@ def _encoder(settings: Settings, start: TrainedModel | None) -> tuple[nn.Module,
     return backbone, PieceEncoder(start.pieces.tokenizer)
 
 
-def resolve(
-    settings: Settings, data: TrainingData, encoder_width: int, start: TrainedModel | None = None
-) -> Settings:
-    """Replace every `auto` by what the training data, the encoder and the model to start from suggest."""
-    train, targets = data.train, data.target_documents
-    if settings.soft_targets:
-        # Unlikely spans are of any width, and overlap wherever a border is in doubt.
-        train, targets = likely_entities(train), likely_entities(targets)
-    changes = span_choices(settings, train, targets)
-    if start is not None and settings.keeps_types:
-        changes |= _for_kept_types(settings, changes, start.settings)
-    if settings.start is not None:
-        digested = {"digest": model_digest(settings.start.model)}
-        changes["start"] = settings.start.model_copy(update=digested)
-    changes["objective"] = _resolved_objective(settings)
-    rates = _usual_rates(settings, encoder_width) | settings.optimiser.learning_rates
-    changes["optimiser"] = settings.optimiser.model_copy(update={"learning_rates": rates})
-    return settings.model_copy(update=changes)
-
-
-def span_choices(settings: Settings, train: Documents, targets: Documents) -> dict[str, Any]:
-    """What documents, those of target corpora apart, say of candidates and decoding that are `auto`."""
-    changes: dict[str, Any] = {}
-    if settings.candidates.width_limit == "auto":
-        limit = automatic_width_limit(train)
-        changes["candidates"] = settings.candidates.model_copy(update={"width_limit": limit})
-    if settings.decoding == "auto":
-        changes["decoding"] = automatic_decoding(targets)
-    return changes
-
-
-def _for_kept_types(settings: Settings, changes: dict[str, Any], old: Settings) -> dict[str, Any]:
-    """What was `auto`, wide and free enough for the entities that the old model finds as well."""
-    wider: dict[str, Any] = {}
-    if settings.candidates.width_limit == "auto":
-        limit = max(changes["candidates"].width_limit, old.resolved_width_limit)
-        wider["candidates"] = settings.candidates.model_copy(update={"width_limit": limit})
-    if settings.decoding == "auto":
-        strict_to_free = ("flat", "non-crossing", "nested")
-        # Nobody has annotated both kinds of types in one text: some may well stand in others.
-        rules = (changes["decoding"], old.decoding, "non-crossing")
-        wider["decoding"] = max(rules, key=strict_to_free.index)
-    return wider
-
-
-def _resolved_objective(settings: Settings) -> ObjectiveSettings:
-    """The objective with the usual weights and shares of terms that settings do not name."""
-    objective, weights, shares = settings.objective, dict[str, Weight](), dict[str, float]()
-    for part in settings.parts:
-        weights |= part.usual_weights()
-        shares |= part.usual_shares()
-    weights |= objective.weights
-    # A share of the loss needs others who have the rest.
-    unnamed = {term: share for term, share in shares.items() if settings.has_spans and term not in weights}
-    convex = bool(unnamed) if objective.convex is None else objective.convex
-    return objective.model_copy(update={"weights": weights | unnamed, "convex": convex})
-
-
-def _usual_rates(settings: Settings, encoder_width: int) -> dict[str, float]:
-    """The learning rates of all roles, as parts have them beside an encoder of that width."""
-    suited = default_rates(encoder_width)
-    rates: dict[str, float] = {}
-    for part in settings.parts:
-        rates |= part.usual_rates(pretrained=suited["encoder"], fresh=suited["head"])
-    return rates
-
-
 def _with_word_size(settings: Settings, generating: SpanVaeSettings, size: int) -> Settings:
     """Settings whose writer reads embeddings of the size that a file of word vectors has."""
     chosen = generating.model_copy(update={"word_size": size})
     auxiliaries = settings.auxiliaries.model_copy(update={"span_vae": chosen})
     return settings.model_copy(update={"auxiliaries": auxiliaries})
-
-
-def provenance(setup: Setup, documents: Mapping[str, Documents]) -> dict[str, Any]:
-    """What a reader needs to repeat a run: settings, versions, commit and digests of the data."""
-    packages = ("torch", "transformers", "tokenizers", "numpy")
-    versions = {"python": platform.python_version(), "spanwright": spanwright.__version__}
-    return {
-        "settings": setup.model.settings.model_dump(mode="json"),
-        "corpora": {name: digest(split) for name, split in documents.items()},
-        "versions": {**versions, **{name: version(name) for name in packages}},
-        "threads": torch.get_num_threads(),
-        "commit": commit(),
-    }
-
-
-def digest(documents: Documents) -> str:
-    """A digest of the ids, texts, entities, words and sentences of documents."""
-    state = hashlib.blake2b(digest_size=16)
-    for document in documents:
-        more = (document.words, document.sentences, *((document.corpus,) if document.corpus else ()))
-        state.update(repr((document.id, document.text, document.entities, *more)).encode())
-    return state.hexdigest()
 
 
 def _warnings(splits: dict[str, Split]) -> list[str]:
@@ -336,7 +240,7 @@ def _warnings(splits: dict[str, Split]) -> list[str]:
 
 
 def warn_of_few_steps(steps: int, epochs: int) -> list[str]:
-    """What to tell before a run that is too short to learn much; nothing of others."""
+    """The warning about a run that is too short to learn much; none for others."""
     if steps >= _FEW_STEPS:
         return []
     enough = -(-_FEW_STEPS * epochs // max(1, steps))
@@ -346,9 +250,9 @@ def warn_of_few_steps(steps: int, epochs: int) -> list[str]:
 
 
 def warn_of_no_answers(steps: int, epochs: int) -> str:
-    """What to tell of a model that finds nothing in dev, with the likely reason."""
+    """The warning about a model that finds nothing in dev, with the likely reason."""
     reason = warn_of_few_steps(steps, epochs) or [
         "its learning rates may be too low or too high (optimiser.learning_rates), or dev may have other "
         "types than train"
     ]
-    return f"the model finds no entity in dev, so that it is of no use: {reason[0]}"
+    return f"the model finds no entity in dev, so it is of no use: {reason[0]}"

@@ -36,7 +36,7 @@ class Taken:
 
     model: str
     parts: list[str] = field(default_factory=list)
-    anew: dict[str, str] = field(default_factory=dict)
+    fresh: dict[str, str] = field(default_factory=dict)
     """Parts that start from scratch, and why."""
     types: dict[str, str] = field(default_factory=dict)
     """Types whose rows are taken, and those of the old model that they are from."""
@@ -44,7 +44,7 @@ class Taken:
 
 
 def model_digest(model: str | Path) -> str:
-    """What tells a model from others: a digest of its files."""
+    """What identifies a model: a digest of its files."""
     folder = model_folder(model)
     return digest_of_files(folder / name for name in REQUIRED)
 
@@ -56,7 +56,7 @@ def load_start(settings: Settings) -> TrainedModel | None:
     model, known = settings.start.model, settings.start.digest
     if known is not None and known != model_digest(model):
         raise SettingsError(
-            f"start.model {model!r} is another model than the one that start.digest tells of; leave out "
+            f"start.model {model!r} is not the model whose digest is start.digest; leave out "
             f"start.digest, or start from the same model"
         )
     start = artifact.load(model)
@@ -95,7 +95,7 @@ def _take_in_order(
     for name, part in new.items():
         reason = f"the {before} before it does" if before else _misfit(part, old.get(name), known)
         if reason is not None:
-            taken.anew[name], before = reason, before or name
+            taken.fresh[name], before = reason, before or name
             continue
         _copy(part, old[name], known)
         taken.parts.append(name)
@@ -128,7 +128,7 @@ def _misfit(new: nn.Module, old: nn.Module | None, known: KnownRows) -> str | No
         return "its ingredients differ"
     rows, ours, theirs = rows_of(new), new.state_dict(), old.state_dict()
     if not rows and _judges_types(new) and not known.same_types:
-        return "its rows do not tell their types"
+        return "its rows do not name their types"
     if ours.keys() != theirs.keys():
         return "it has other weights there"
     for name, tensor in ours.items():

@@ -36,10 +36,10 @@ def _best(model: TrainedModel, dev: Iterable[Split], limit: float) -> Tensor:
     golds, others = _histograms(model, splits, limit)
     best = best_thresholds(golds, others, limit)
     seen = {labels.corpus_id(document.corpus) for split in splits for document in split.source}
-    untold = torch.tensor([bool(labels.corpus) and corpus not in seen for _, corpus in labels.keys])
+    unseen = torch.tensor([bool(labels.corpus) and corpus not in seen for _, corpus in labels.keys])
     # A corpus without dev documents says nothing of its types: they get what the others have on average.
     found = golds.sum(1) > 0
-    return torch.where(untold, best[found].mean(), best) if bool(untold.any() and found.any()) else best
+    return torch.where(unseen, best[found].mean(), best) if bool(unseen.any() and found.any()) else best
 
 
 def best_thresholds(golds: Tensor, others: Tensor, limit: float) -> Tensor:
@@ -54,8 +54,8 @@ def best_thresholds(golds: Tensor, others: Tensor, limit: float) -> Tensor:
     # Of the first run of equally good bins, the middle one leaves most room on both sides.
     best = f1 == f1.amax(1, keepdim=True)
     first = best.long().argmax(1)
-    behind_first = torch.arange(golds.shape[1]) > first[:, None]
-    ended = behind_first & ~best
+    after_first = torch.arange(golds.shape[1]) > first[:, None]
+    ended = after_first & ~best
     run_end = torch.where(ended.any(1), ended.long().argmax(1), golds.shape[1])
     middle = ((first + run_end - 1) // 2).double()
     edges = -limit + 2 * limit * middle / golds.shape[1]

@@ -1,4 +1,4 @@
-"""What a run tells while it works. The command line draws it; the library is silent by default."""
+"""What a run reports while it works. The command line draws it; the library is silent by default."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class NumberRange(Strict):
         if self.step is not None and self.step <= 0:
             raise ValueError(f"step is {self.step}; expected a number above 0")
         if self.step is not None and self.log:
-            raise ValueError("step is given beside log = true; expected one of the two")
+            raise ValueError("step is given with log = true; expected one of the two")
         if self.log and self.low <= 0:
             raise ValueError(f"low is {self.low} with log = true; expected a number above 0")
         return self
@@ -110,7 +110,7 @@ def read_range(value: Any) -> SettingRange:
     if isinstance(value, Mapping):
         return NumberRange.model_validate(value)
     raise ValueError(
-        f"{value!r} is no range; expected a list, such as [1, 2, 4], and a table, such as "
+        f"{value!r} is not a range; expected a list, such as [1, 2, 4], or a table, such as "
         "{low = 1e-5, high = 5e-4, log = true}"
     )
 
@@ -171,7 +171,7 @@ class TuningPlan(Strict):
             raise ValueError(f"{missing} is missing; expected train and dev, or corpora")
         choices = self.train or self.dev or self.format or self.options or self.documents != DocumentLimits()
         if self.corpora is not None and choices:
-            raise ValueError("corpora is given, so files, formats and numbers of documents are told there")
+            raise ValueError("corpora is given, so files, formats and numbers of documents belong there")
         if self.documents.test is not None:
             raise ValueError("documents.test is given, but a search looks at train and dev alone")
         return self
@@ -196,7 +196,7 @@ class TuningPlan(Strict):
 
 def load_plan(path: Path) -> TuningPlan:
     """The plan of a TOML file."""
-    return make_plan(read_toml(path, hint="what stands in one, docs/tune.md tells"), str(path))
+    return make_plan(read_toml(path, hint="see docs/tune.md for what belongs in one"), str(path))
 
 
 def make_plan(values: dict[str, Any], where: str) -> TuningPlan:

@@ -20,8 +20,8 @@ from spanwright.text import Document
 from spanwright.training.corpora_file import load_corpora_file, read_splits
 from spanwright.training.loop import train
 from spanwright.training.processes import refuse_several
-from spanwright.training.run_folder import has_run
-from spanwright.training.setup import Setup, digest
+from spanwright.training.run_folder import digest, has_run
+from spanwright.training.setup import Setup
 from spanwright.training.watcher import Silent, Watcher
 from spanwright.tuning.plan import TuningPlan
 from spanwright.tuning.study import (
@@ -71,7 +71,7 @@ class _StoppedError(Exception):
 
 
 class _Reporter:
-    """Hands the events of a training on, and tells the study the F1 behind each epoch."""
+    """Hands the events of a training on, and reports the F1 of each epoch to the study."""
 
     def __init__(self, inner: Watcher, attempt: Attempt) -> None:
         self.inner = inner
@@ -113,7 +113,7 @@ def tune(
     folder with the search of another plan is refused.
     """
     refuse_several("tune")
-    import_optuna()  # if it is missing, that is told before the corpora are read
+    import_optuna()  # if it is missing, the user hears it before the corpora are read
     wanted = trials or plan.trials
     with locked_folder(Path(out)):
         search = _Search(plan, Path(out), watcher or SilentSearch(), device)

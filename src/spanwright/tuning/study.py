@@ -42,7 +42,7 @@ class Attempt:
     """F1 by epoch, as far as an interrupted attempt came."""
 
     def report(self, epoch: int, f1: float) -> bool:
-        """Tell the F1 after an epoch; whether the trial should stop, since most others were better."""
+        """Report the F1 after an epoch; whether the trial should stop, since most others were better."""
         if epoch not in self.reported:
             self.trial.report(f1, epoch)
             self.reported[epoch] = f1
@@ -50,7 +50,7 @@ class Attempt:
 
 
 class Study:
-    """Asks optuna for trials and tells how they went."""
+    """Asks optuna for trials and reports how they went."""
 
     def __init__(self, plan: TuningPlan, path: Path) -> None:
         """`path` is the file that remembers them."""
@@ -120,7 +120,7 @@ def import_optuna() -> Any:
         import optuna
     except ImportError:
         raise MissingExtraError("tune", "optuna", "tune") from None
-    # It would tell of every study and trial on stderr.
+    # It would print every study and trial on stderr.
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna
 

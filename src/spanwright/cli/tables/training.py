@@ -15,6 +15,7 @@ from spanwright.recipes import overlay_names, recipe_names, recipe_text
 
 if TYPE_CHECKING:
     from spanwright.comparing import RunOutcome
+    from spanwright.comparing.claims import ClaimResult
     from spanwright.comparing.results import CorpusResult
     from spanwright.training.data import SplitReport
     from spanwright.tuning import TrialOutcome
@@ -121,3 +122,15 @@ def _percent(f1: float | None) -> str:
 
 def _short(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def claim_verdicts_table(claims: tuple[ClaimResult, ...]) -> Table:
+    """What the runs say about each claim."""
+    from spanwright.comparing.result_texts import CLAIM_COLUMNS, claim_row
+
+    table = Table(title="claims", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for number, name in enumerate(CLAIM_COLUMNS):
+        table.add_column(name, justify="right" if number > 1 else "left")
+    for claim in claims:
+        table.add_row(*map(Text, claim_row(claim)))
+    return table

@@ -53,7 +53,7 @@ def is_individual_mention(annotation: Record) -> bool:
 def entity_of(annotation: Record, offsets: Offsets, shift: int) -> tuple[Entity, list[Range]]:
     """The entity that an annotation marks, and its ranges as the file orders them.
 
-    An `InputError` tells why it marks none.
+    An `InputError` says why it marks none.
     """
     infons = infons_of(annotation)
     type_ = infons.get("type")

@@ -4,7 +4,7 @@
      "annotations": [...], "relations": []}], "relations": []}
 
 The text is made of the passages such that `text[offset:]` is what the file means (see `bioc_passages`), and
-the sentences of the file are the document's when all its passages have some. Relations are told by
+the sentences of the file are the document's when all its passages have some. Relations are read by
 `bioc_relations`. What `Document` has no place for is written again, as far as text, entities and relations
 are still the same: passages and their infons are kept in `metadata["bioc"]`, ids and infons of annotations,
 and relations as they stand in the file, in `annotation_notes["bioc"]`.
@@ -12,7 +12,7 @@ and relations as they stand in the file, in `annotation_notes["bioc"]`.
 BC5CDR has annotations of their own for the parts of a composite mention (infon `CompositeRole` with the value
 IndividualMention). By default they are read as entities; the option `individual_mentions=drop` leaves them
 out, which gives the entities of the PubTator release. Offsets count characters unless the option `offsets`
-tells something else: `utf-16` or `bytes`.
+says something else: `utf-16` or `bytes`.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ IndividualMentions = Literal["keep", "drop"]
 _KEYS = frozenset(("id", "line", "passages", "annotations", "relations"))
 
 
-def _choice(*legal: str) -> Callable[[str], str]:
+def _choice(*allowed: str) -> Callable[[str], str]:
     """Reads the value of an option that is one of a few words."""
 
     def read(value: str) -> str:
-        if value not in legal:
-            raise ValueError(f"expected {', '.join(legal)}")
+        if value not in allowed:
+            raise ValueError(f"expected {', '.join(allowed)}")
         return value
 
     return read
@@ -135,10 +135,10 @@ class RecordReader:
             value = holder.get("relations")
             for each in value if isinstance(value, list) else [value] if value else []:
                 if isinstance(each, dict):
-                    # XML does not tell an empty list from none.
+                    # An empty list and none look the same in XML.
                     yield {"place": position, "relation": {**each, "nodes": each.get("nodes") or []}}
                 else:
-                    reason = f"a relation is {each!r:.80}; expected is an object"
+                    reason = f"a relation is {each!r:.80}; expected an object"
                     self._log.reject_relation(self._path, line, f"document {document.id!r}: {reason}")
 
     def _entity(
@@ -181,7 +181,7 @@ class RecordReader:
 
 
 def _line(record: Record, default: int) -> int:
-    """Where a part of a document begins, which only the XML tells."""
+    """Where a part of a document begins, which only the XML says."""
     line = record.get("line")
     return line if isinstance(line, int) else default
 

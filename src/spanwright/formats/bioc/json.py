@@ -4,7 +4,7 @@
      "text": "Delirium", "annotations": [{"id": "0", "infons": {"type": "Disease", "identifier": "D003693"},
      "locations": [{"offset": 0, "length": 8}], "text": "Delirium"}]}]}]}
 
-What becomes of passages, infons and relations is told in `bioc`, and so are the options. A collection is
+What becomes of passages, infons and relations stands in `documents`, and so do the options. A collection is
 written.
 """
 

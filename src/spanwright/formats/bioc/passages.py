@@ -172,7 +172,7 @@ def _text(record: Record) -> str:
 
 
 def passages_of(document: Document, kept: Any) -> list[Record]:
-    """The passages of a document: as it was read, if `kept` still tells them, else made from its text."""
+    """The passages of a document: as it was read, if `kept` still has them, else made from its text."""
     for candidate in (_kept_passages(document.text, kept), _sentence_passages(document)):
         try:
             placement = place(candidate)

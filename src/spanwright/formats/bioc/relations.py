@@ -5,7 +5,7 @@
     {"id": "R2", "infons": {"relation": "CID", "Chemical": "D008750", "Disease": "D007022"}}
 
 Nodes refer to annotations. Relations between concepts have these as infons: BioRED by number, which is how
-they are written, BC5CDR by type. A concept among nodes has the place that its number tells. Relations of
+they are written, BC5CDR by type. A concept among nodes has the place that its number says. Relations of
 relations, and those without a type, are no relations of a document: they are kept and written again.
 """
 
@@ -22,7 +22,7 @@ _TYPES = ("type", "relation")
 _NOTES = ("note", "novel")
 _NUMBERED = re.compile(r"entity([1-9]\d{0,2})")
 _ROLE = " role"
-"""Behind the name of the infon of a concept: its role, if it has one."""
+"""After the name of the infon of a concept: its role, if it has one."""
 
 
 def relation_of(record: Record, entities: Mapping[str, Entity], types: Set[str]) -> Relation | None:

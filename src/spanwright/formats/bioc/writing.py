@@ -16,7 +16,7 @@ from spanwright.formats.bioc.passages import passages_of, place
 from spanwright.formats.bioc.relations import record_of as relation_record
 from spanwright.formats.bioc.relations import relation_of
 from spanwright.formats.json.records import Record, other_keys
-from spanwright.formats.standoff import given_borders, told_relations
+from spanwright.formats.standoff import given_borders, kept_relations
 from spanwright.formats.unwritable import Unwritable, shown_entity, unwritable_concepts, unwritable_relation
 from spanwright.text import Document, Entity
 
@@ -94,13 +94,13 @@ def _relations(
 ) -> tuple[list[_Placed], list[Unwritable]]:
     """The relations of a document: as the file had them, where they still hold, and the others."""
     types = {entity.type for entity in document.entities}
-    told, untold = told_relations(
+    written, missing = kept_relations(
         kept, lambda each: relation_of(each.record, entities, types), document.relations
     )
-    holding = _holding(told, set(entities))
+    holding = _holding(written, set(entities))
     unwritable = [
         Unwritable("notes", f"{each.record!r:.80} in document {document.id!r}")
-        for each in told
+        for each in written
         if each not in holding
     ]
     taken = {str(each.record.get("id")) for each in kept}.union(entities)
@@ -108,7 +108,7 @@ def _relations(
     ids: dict[Entity, str] = {}
     for id, entity in entities.items():
         ids.setdefault(entity, id)
-    for relation in untold:
+    for relation in missing:
         own = relation_record(relation, next(fresh), ids, types)
         holding += [_Placed([], own)] if own else []
         unwritable += [] if own else [unwritable_relation(document, relation)]

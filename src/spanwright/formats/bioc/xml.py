@@ -5,7 +5,7 @@
     <annotation id="0"><infon key="type">Disease</infon><infon key="MESH">D003693</infon>
     <location offset="0" length="8"/><text>Delirium</text></annotation></passage></document></collection>
 
-What becomes of passages, infons and relations is told in `bioc`, and so are the options. XML cannot hold
+What becomes of passages, infons and relations stands in `documents`, and so do the options. XML cannot hold
 control characters: they are unwritable, and U+FFFD is written for them.
 """
 
@@ -78,7 +78,9 @@ def read(path: Path, log: ReadingLog, **options: Any) -> Iterator[Document]:
         elif element.tag == "infon":
             _add_infon(element, reader.header)
         elif element.tag not in _HEADER:
-            log.remark(path, element.line, f"<{element.tag}> is no element of a collection and is not read")
+            log.remark(
+                path, element.line, f"<{element.tag}> is not an element of a collection and is not read"
+            )
         elif text := element.text().strip():
             reader.header[element.tag] = text
     if strays:
@@ -88,8 +90,8 @@ def read(path: Path, log: ReadingLog, **options: Any) -> Iterator[Document]:
 
 def _record(element: XmlElement, strays: set[str]) -> Record:
     """The record of an element; what has no place there goes into `strays`."""
-    legal = _ATTRIBUTES.get(element.tag, ())
-    record: Record = {name: value for name, value in element.attributes.items() if name in legal}
+    known = _ATTRIBUTES.get(element.tag, ())
+    record: Record = {name: value for name, value in element.attributes.items() if name in known}
     if element.tag in ("passage", "sentence", "annotation"):
         record["line"] = element.line
     for child in element.content:

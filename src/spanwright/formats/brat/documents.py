@@ -5,7 +5,7 @@
 
 `T` lines are the entities, of one or several ranges, `N` lines give them concepts, and `R` lines relate them
 (see `brat_relations`). The text is read with its line ends as they are, because offsets count them; the
-option `offsets` tells what else they count where that is not characters: `utf-16` or `bytes`. Where a
+option `offsets` says what else they count where that is not characters: `utf-16` or `bytes`. Where a
 document has more than that, such as events and attributes, all lines that are no entities are kept in
 `annotation_notes["brat_lines"]`, and the ids that they use for entities in `annotation_notes["brat_ids"]`, so
 that they can be written again.
@@ -34,7 +34,7 @@ from spanwright.formats.offsets import Unit, offsets_in, unit_named
 from spanwright.formats.standoff import key, remark_other_mention
 from spanwright.text import Document, Entity
 
-_LEGAL_KINDS = ", ".join(sorted({ENTITY, *OTHER_KINDS}))
+_KINDS = ", ".join(sorted({ENTITY, *OTHER_KINDS}))
 
 
 def recognises(path: Path, head: str) -> bool:
@@ -52,7 +52,7 @@ def has_annotations(folder: Path) -> bool:
 def read(path: Path, log: ReadingLog, *, offsets: Unit = "characters") -> Iterator[Document]:
     """Yield the documents of a folder and the folders in it in the order of their names, or of one pair."""
     if not path.is_dir() and path.suffix not in (".txt", ".ann"):
-        raise InputError(f"{path}: legal for BRAT are a folder, a .txt file or an .ann file")
+        raise InputError(f"{path}: expected a folder, a .txt file or an .ann file for BRAT")
     folder = path if path.is_dir() else path.parent
     stems = sorted(_stems(path)) if path.is_dir() else [path.stem]
     if not stems:
@@ -89,7 +89,7 @@ def _document(
         return _annotated(Document(id, text), rows, unit, annotation_path, log)
     lost = sum(_shown(line).startswith(ENTITY) for _, line in rows)
     if text is None:
-        log.reject_document(annotation_path, 0, f"there is no text {text_path.name} to it", entities=lost)
+        log.reject_document(annotation_path, 0, f"its text {text_path.name} is missing", entities=lost)
     else:
         log.reject_document(text_path, text.line, text.reason, entities=lost)
     return None
@@ -115,7 +115,7 @@ def _annotated(
         elif kind == ENTITY:
             entities |= _entity(line, number, document, unit, path, log)
         elif line and not line.isspace():
-            log.reject_entity(path, number, f"a line that begins with {kind!r}; expected {_LEGAL_KINDS}")
+            log.reject_entity(path, number, f"a line that begins with {kind!r}; expected {_KINDS}")
     _remark_strays(entities, others, path, log)
     return _with_annotations(document, list(entities.values()), list(others.values()))
 
@@ -147,7 +147,7 @@ def _remark_strays(
         if parsed is None:
             log.remark(path, number, "no concept; expected 'Reference T1 ontology:id' in the second column")
         elif parsed[0] and parsed[0] not in ids:
-            log.remark(path, number, f"a concept of {parsed[0]}, which is no entity of the document")
+            log.remark(path, number, f"a concept of {parsed[0]}, which is not an entity of the document")
 
 
 def _with_annotations(document: Document, entities: list[tuple[str, Entity]], others: list[str]) -> Document:

@@ -6,7 +6,7 @@
     #3	AnnotatorNotes R1	Novel
 
 BRAT relates mentions. A relation between concepts is written between the first mention of each, and notes say
-that concepts are meant. `Arg1` and `Arg2` tell the place of an argument and are no roles. Lines with a star
+that concepts are meant. `Arg1` and `Arg2` are the places of arguments, not their roles. Lines with a star
 (`*	Equiv T1 T4`) are relations, too; relations of events are none, since events are kept as lines.
 """
 

@@ -1,4 +1,4 @@
-"""Writing BRAT standoff. How documents look in it is told by `brat`, which reads it.
+"""Writing BRAT standoff. For how documents look in it, see `documents`, which reads it.
 
 A document that was read from BRAT is written with the ids and the other lines that it had there, as far as
 its entities and relations are still the same.
@@ -23,7 +23,7 @@ from spanwright.formats.brat.annotations import (
 )
 from spanwright.formats.brat.relations import notes_of, parse_relation, relation_lines
 from spanwright.formats.io.file_names import file_name, id_of_file_name
-from spanwright.formats.standoff import given_borders, is_column, key, told_relations
+from spanwright.formats.standoff import given_borders, is_column, kept_relations, key
 from spanwright.formats.unwritable import Unwritable, shown_entity, unwritable_concepts, unwritable_relation
 from spanwright.text import Document, Entity, Relation
 
@@ -89,7 +89,7 @@ class _Marks:
 
 
 def _concept_lines(document: Document, marks: _Marks) -> Iterator[str]:
-    """The lines of concepts that no kept line tells."""
+    """The lines of concepts that no kept line has."""
     concept_ids = _free_ids("N", marks.taken)
     for id, entity, known in zip(marks.ids, marks.entities, marks.kept_ids, strict=True):
         for concept in filter(is_column, entity.concepts if known is None else ()):
@@ -101,7 +101,7 @@ class _Relations:
     """The lines of what is neither entity nor concept."""
 
     kept: list[str]
-    """Lines of the file that was read, which tell concepts, too."""
+    """Lines of the file that was read, which also have concepts."""
     fresh: list[str]
     unwritable_lines: list[str]
     unwritable: list[Relation]
@@ -111,7 +111,7 @@ class _Relations:
         """The lines of a document's relations, and the kept lines that still hold."""
         entities = marks.by_kept_id()
         notes = notes_of(marks.others)
-        lines, untold = told_relations(
+        lines, missing = kept_relations(
             marks.others, lambda line: parse_relation(line, entities, notes), document.relations
         )
         kept = lines_that_hold(lines, entities)
@@ -120,7 +120,7 @@ class _Relations:
         fresh: list[str] = []
         unwritable: list[Relation] = []
         ids, note_ids, id_of = _free_ids("R", marks.taken), _free_ids("#", marks.taken), marks.id_of()
-        for relation in untold:
+        for relation in missing:
             own = relation_lines(relation, next(ids), note_ids, id_of)
             fresh += own
             unwritable += [] if own else [relation]

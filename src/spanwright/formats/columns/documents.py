@@ -10,10 +10,10 @@ so are several layers of tags, which nested corpora have (see `column_layout`). 
 layers is read once. With `-DOCSTART-` lines a document reaches from one to the next, and an id may stand
 after the mark in parentheses; without them, each sentence is a document.
 
-A word that cannot be told (too few columns, bytes that are not UTF-8) makes its document unusable, and it is
+A word that cannot be found (too few columns, bytes that are not UTF-8) makes its document unusable, and it is
 rejected: its text would have a hole. A tag that cannot be read costs the annotation alone.
 
-What is written, and what is not, is told in `column_writer`.
+For what is written, and what is not, see `writing`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a column file turns out to be like while it is read, and what is told about it at the end."""
+"""What a column file turns out to be like while it is read, and what is reported about it at the end."""
 
 from __future__ import annotations
 

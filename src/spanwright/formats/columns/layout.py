@@ -9,7 +9,7 @@ Nested corpora have a column of tags for each layer, outermost first, and some n
 The last column holds tags. Another one is a layer of the same tags when nearly all its cells are `O` or a
 letter and a type (`B-LOC`), but for two kinds of columns that look the same and are none: phrases, as in
 CoNLL-2003 (`B-NP`, `I-VP`), and a second opinion about the same entities, as in files of gold and predicted
-tags. What looks like tags and is not read is told, and columns may be named instead.
+tags. What looks like tags and is not read is reported, and columns may be named instead.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Sentence:
     words: list[str]
     layers: list[list[str]]
     lost_words: list[tuple[int, str]] = field(default_factory=list)
-    """Line and reason of each row whose word cannot be told."""
+    """Line and reason of each row whose word cannot be found."""
     lost_tags: list[tuple[int, str]] = field(default_factory=list)
     """Line and reason of each row that lacks a tag; there, its word counts as outside of entities."""
     comments: int = 0
@@ -97,7 +97,7 @@ def _with_habits(table: ColumnFile, lines: list[str]) -> ColumnFile:
     """The table with what its first rows say about its words.
 
     Words are taken for characters when nine in ten have one and half of them are Han or kana, and for
-    numbered when, besides, every row of the file ends with a number and nine in ten count on.
+    numbered when every row of the file ends with a number and nine in ten count on.
     """
     words = [row[0] for line in lines if (row := _row(line, table)) is not None]
     matches = [match for word in words if (match := _NUMBERED.fullmatch(word)) is not None]

@@ -59,8 +59,8 @@ def _by_sentence(tokens: Tokens, runs: Sequence[WordRun]) -> Iterator[tuple[list
         end = start + len(words)
         inside: list[WordRun] = []
         while position < len(runs) and runs[position][0] < end:
-            first, behind, type_ = runs[position]
-            inside.append((first - start, behind - start, type_))
+            first, run_end, type_ = runs[position]
+            inside.append((first - start, run_end - start, type_))
             position += 1
         yield words, inside
         start = end

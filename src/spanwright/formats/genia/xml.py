@@ -20,7 +20,7 @@ in the annotation notes (`genia_lex`, `genia_parts`), and the end of an unusual 
 With the option `types=five`, documents are what benchmarks use: the classes are merged into DNA, RNA,
 protein, cell_line and cell_type; terms of other classes and coordinated ones are left out, and counted in a
 note, as are terms that then repeat another. Words are given, too: they end at white space and at every border
-of a `cons` element. They are not given otherwise, because they tell where entities begin and end.
+of a `cons` element. They are not given otherwise, because they show where entities begin and end.
 """
 
 from __future__ import annotations

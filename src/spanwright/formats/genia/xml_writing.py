@@ -1,4 +1,4 @@
-"""Writing GENIA term XML. How documents look in it is told by `genia_xml`, which reads it."""
+"""Writing GENIA term XML. For how documents look in it, see `xml`, which reads it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Mark(NamedTuple):
 
 
 def title_end(text: str, sentence_ranges: Sequence[Range]) -> int:
-    """Where the title ends, as far as a text tells.
+    """Where the title ends, as far as a text shows it.
 
     That is the first line break outside of sentences; a text without one, or with nothing after it, is all
     title.
@@ -142,11 +142,11 @@ def _expressible(document: Document, ranges: Sequence[Range]) -> tuple[list[Enti
                 Unwritable("entities", f"the discontinuous entity {shown_entity(document, entity)}")
             )
         elif not any(start <= entity.start and entity.end <= end for start, end in ranges):
-            unwritable.append(_unwritable(document, entity, "which is not inside of one sentence"))
+            unwritable.append(_unwritable(document, entity, "which is not inside one sentence"))
         elif around and around[-1].end < entity.end:
             unwritable.append(_unwritable(document, entity, "which crosses one that begins before it"))
         elif len(around) >= _MOST_NESTED:
-            unwritable.append(_unwritable(document, entity, f"which is inside of {len(around)} others"))
+            unwritable.append(_unwritable(document, entity, f"which is inside {len(around)} others"))
         else:
             kept.append(entity)
             around.append(entity)

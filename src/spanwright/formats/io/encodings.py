@@ -1,7 +1,7 @@
 """What bytes that are not UTF-8 look like, and the command that makes UTF-8 of them.
 
 Corpora are read as UTF-8. These guesses change nothing about that: they go into the messages that refuse a
-file or a line, because a user who is told the encoding can put it right with one command.
+file or a line, because a user who knows the encoding can put it right with one command.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Wide(NamedTuple):
 def wide_encoding(raw: bytes, offset: int = 0) -> Wide | None:
     """The encoding of bytes that stand at an offset of a file and are UTF-16 or UTF-32; None if they are not.
 
-    A mark at the beginning of the file tells, or NUL in nearly every second byte and in no other.
+    A mark at the beginning of the file shows it, or NUL in nearly every second byte and in no other.
     """
     for encoding, mark in _MARKS if offset == 0 else ():
         if raw.startswith(mark):
@@ -58,7 +58,7 @@ def wide_reason(found: Wide, path: Path | None) -> str:
 
 
 def narrow_reason(line: bytes, at: int, path: Path | None) -> str:
-    """What a line whose byte at `at` is not UTF-8 looks like, and what to do; '' if that cannot be told."""
+    """What a line whose byte at `at` is not UTF-8 looks like, and what to do; '' if that is not clear."""
     encoding = _narrow_encoding(line)
     if encoding is None:
         return ""

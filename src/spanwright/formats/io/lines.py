@@ -1,7 +1,7 @@
 """The lines of a UTF-8 file as a stream, and whole UTF-8 texts: what the readers of text formats stand on.
 
 Bytes that are not UTF-8 do not stop the reading. They come out as an `Undecodable` in place of the line (or
-the text), and its reason tells where they are, so that the reader can reject the record around them:
+the text), and its reason says where they are, so that the reader can reject the record around them:
 
     for number, line in read_lines(path):
         if isinstance(line, Undecodable):
@@ -32,11 +32,11 @@ class Undecodable:
     """A line or a text that is not valid UTF-8."""
 
     line: int
-    """Of the first illegal byte, counted from 1."""
+    """Of the first byte that is not UTF-8, counted from 1."""
     reason: str
-    """Names the illegal byte and its offset, in the words of a problem of the log."""
+    """Names that byte and its offset, in the words of a problem of the log."""
     replaced: str
-    """The line with U+FFFD for what is illegal: good enough to tell what kind of line it was."""
+    """The line with U+FFFD for what is not UTF-8: good enough to see what kind of line it was."""
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str | Undecodable]]:
@@ -125,7 +125,7 @@ def read_marked_text(path: Path) -> tuple[str, dict[int, str]]:
 
 
 def read_head(path: Path) -> str:
-    """The beginning of a file with LF as its line ends, good enough to tell its format."""
+    """The beginning of a file with LF as its line ends, good enough to recognise its format."""
     with open_bytes(path) as file:
         raw = file.read(_HEAD_BYTES)
     wide = wide_encoding(raw)

@@ -39,7 +39,7 @@ def is_compressed(path: Path) -> bool:
 
 
 def bare_path(path: Path) -> Path:
-    """The path without the ending of its compression: what tells the format and the ids of a file."""
+    """The path without the ending of its compression: it decides the format and the ids of a file."""
     return path.with_suffix("") if is_compressed(path) else path
 
 
@@ -90,7 +90,7 @@ class _Expanded(io.RawIOBase):
         self._bytes += len(chunk)
         if self._bytes > max(_FREE_BYTES, _LARGEST_EXPANSION * self._stored.tell()):
             raise InputError(
-                f"{self._path}: unfolds to more than {_LARGEST_EXPANSION} times its size, as no text does; "
+                f"{self._path}: expands to more than {_LARGEST_EXPANSION} times its size, as no text does; "
                 f"if it is meant to, decompress it and read the file that comes out"
             )
         return len(chunk)

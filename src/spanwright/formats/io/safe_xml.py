@@ -30,7 +30,7 @@ _DEEPEST = 100
 
 # Atomic, because a lazy match that may try again takes exponential time on many comments.
 _BEFORE_ROOT = re.compile(r"(?>\s+|<\?.*?\?>|<!--.*?-->)*+<(?:!DOCTYPE\s+)?([\w.:-]+)", re.DOTALL)
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # A parser reads a bare carriage return as a line feed, and any white space in an attribute as a blank.
 _ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"} | {code: f"&#{ord(code)};" for code in "\r"}
@@ -197,12 +197,12 @@ def refuse_doctype(content: bytes, name: str) -> None:
 
 def is_legal(text: str) -> bool:
     """Whether XML can hold every character of a text: it cannot hold NUL and other control characters."""
-    return _ILLEGAL.search(text) is None
+    return _NOT_XML.search(text) is None
 
 
 def replaced(text: str) -> str:
     """A text with U+FFFD for each character that XML cannot hold."""
-    return _ILLEGAL.sub("\ufffd", text)
+    return _NOT_XML.sub("\ufffd", text)
 
 
 def escape(text: str) -> str:

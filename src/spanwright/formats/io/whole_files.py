@@ -36,7 +36,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def digest_of_files(files: Iterable[Path]) -> str:
-    """What tells files from others: a digest of their names and contents, in order."""
+    """What identifies files: a digest of their names and contents, in order."""
     found = hashlib.sha256()
     for file in files:
         found.update(file.name.encode())

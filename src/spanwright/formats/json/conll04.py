@@ -121,10 +121,8 @@ def _relations(
             ):
                 yield Relation(type_, (Argument(entities[head]), Argument(entities[tail])))
             case _:
-                legal = (
-                    f"expected are a type, and head and tail below {len(entities)}, all tags being readable"
-                )
-                log.reject_relation(path, line, f"document {id!r}: the relation is {each!r:.80}; {legal}")
+                expected = f"expected a type, and head and tail below {len(entities)}, whose tags can be read"
+                log.reject_relation(path, line, f"document {id!r}: the relation is {each!r:.80}; {expected}")
 
 
 def serialise(documents: Iterable[Document]) -> Iterator[str]:

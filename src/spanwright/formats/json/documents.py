@@ -2,7 +2,7 @@
 
     {"id": "17", "text": "Famotidine helps", "entities": [{"start": 0, "end": 10, "type": "Chemical"}]}
 
-Offsets count characters and are half open; the option `offsets` tells what else they count in a file of
+Offsets count characters and are half open; the option `offsets` says what else they count in a file of
 another tool: `utf-16` or `bytes`. Only `text` is needed. Entities may have `fragments`, `concepts`, a
 `confidence` and their `text`, which is compared with what stands at their offsets; documents may have
 `relations` (see `json_relations`), `words` and `sentences` (lists of [start, end]), `corpus`, `metadata`,
@@ -50,7 +50,7 @@ _KEYS = frozenset(
 ) | {"generated_id"}
 _ENTITY_KEYS = frozenset(("start", "end", "type", "fragments", "concepts", "confidence", "text"))
 _TOKEN_KEYS = frozenset(("tokens", "entity_mentions", "ner"))
-"""Keys of the JSON formats of tokens, some of which have a text besides."""
+"""Keys of the JSON formats of tokens, some of which also have a text."""
 
 
 def recognises(path: Path, head: str) -> bool:

@@ -53,7 +53,7 @@ def member(text: str, position: int) -> tuple[str, int]:
     return key, skip_space(text, colon + 1)
 
 
-def unexpected(text: str, position: int, legal: str) -> JSONDecodeError:
-    """The error that something else stands at a position than what is legal there."""
+def unexpected(text: str, position: int, expected: str) -> JSONDecodeError:
+    """The error that something else stands at a position than what is expected there."""
     found = repr(text[position : position + 20]) if position < len(text) else "the end of the file"
-    return JSONDecodeError(f"{found} was found where {legal} was expected", text, position)
+    return JSONDecodeError(f"{found} was found where {expected} was expected", text, position)

@@ -32,7 +32,7 @@ def json_lines(
 ) -> Iterator[tuple[int, Record]]:
     """Yield (line number, record) of a file with one JSON object a line; empty lines hold nothing.
 
-    `count` tells how many annotations a record holds that is rejected, whose values may be anything.
+    `count` says how many annotations a record holds that is rejected, whose values may be anything.
     """
     for number, line in read_lines(path):
         if isinstance(line, Undecodable):
@@ -83,21 +83,21 @@ def checked_record(value: Any, *, escaped: bool) -> Record:
         except UnicodeEncodeError as error:
             surrogate = ord(error.object[error.start])
             raise InputError(
-                f"an escape stands for the lone surrogate U+{surrogate:04X}, which is no character; "
+                f"an escape stands for the lone surrogate U+{surrogate:04X}, which is not a character; "
                 f"expected pairs of surrogates"
             ) from None
     return value
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 class RepeatedKeyError(ValueError):
     """A JSON object has a key twice. The standard library would keep the last value and say nothing."""
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"the key {key!r} stands twice in one object; expected is once")
+        super().__init__(f"the key {key!r} stands twice in one object; expected once")
 
 
 def _unambiguous(pairs: list[tuple[str, Any]]) -> Record:

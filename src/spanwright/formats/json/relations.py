@@ -51,16 +51,14 @@ def relation_of(value: Any, entities: Sequence[Entity | None]) -> Relation:
     """The relation of a record; anything else is an `InputError` that says what was found."""
     arguments = value.get("arguments") if isinstance(value, dict) else None
     if not isinstance(arguments, list):
-        raise InputError(
-            f"{value!r:.80} was found; expected is an object with a type and a list of arguments"
-        )
+        raise InputError(f"{value!r:.80} was found; expected an object with a type and a list of arguments")
     found = tuple(_argument(each, entities) for each in arguments)
     return Relation(_text(value, "type", needed=True), found, _text(value, "note"))
 
 
 def _argument(value: Any, entities: Sequence[Entity | None]) -> Argument:
     if not isinstance(value, dict) or (value.get("entity") is None) == (value.get("concept") is None):
-        raise InputError(f"the argument is {value!r:.80}; expected is an object with an entity or a concept")
+        raise InputError(f"the argument is {value!r:.80}; expected an object with an entity or a concept")
     place = value.get("entity")
     if place is None:
         return Argument(_text(value, "concept"), _text(value, "role"))
@@ -77,5 +75,5 @@ def _text(value: Record, key: str, *, needed: bool = False) -> str:
     if text is None and not needed:
         return ""
     if not isinstance(text, str):
-        raise InputError(f"{key!r} is {text!r:.80}; expected is a string")
+        raise InputError(f"{key!r} is {text!r:.80}; expected a string")
     return text

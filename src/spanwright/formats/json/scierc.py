@@ -46,7 +46,7 @@ _KEYS = frozenset(("doc_key", "sentences", "ner", "relations", _CLUSTERS, NOTES)
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether the first line is an object with sentences and `ner`, or with a `doc_key` besides sentences."""
+    """Whether the first line is an object with sentences and `ner`, or with sentences and a `doc_key`."""
     keys = first_keys(head)
     return "sentences" in keys and "text" not in keys and not keys.isdisjoint(("ner", "doc_key"))
 
@@ -123,8 +123,8 @@ def _relations(
             if relation is not None:
                 yield relation
             else:
-                legal = "expected is a list [first, last, first, last, type] of the tokens of two entities"
-                log.reject_relation(path, line, f"the relation {each!r:.80} was found; {legal}")
+                expected = "expected a list [first, last, first, last, type] of the tokens of two entities"
+                log.reject_relation(path, line, f"the relation {each!r:.80} was found; {expected}")
 
 
 def _relation(value: Any, marked: Mapping[Range, Entity], words: tuple[Range, ...]) -> Relation | None:

@@ -15,16 +15,16 @@ _REQUIRED = object()
 
 
 def checked(
-    record: Record, key: str, kind: type | tuple[type, ...], legal: str, default: Any = _REQUIRED
+    record: Record, key: str, kind: type | tuple[type, ...], expected: str, default: Any = _REQUIRED
 ) -> Any:
     """The value of a key, if it is of a kind; a key that is absent or null has its default."""
     value = record.get(key)
     if value is None and default is not _REQUIRED:
         return default
     if value is None and key not in record:
-        raise InputError(f"the key {key!r} is missing; expected {legal}")
+        raise InputError(f"the key {key!r} is missing; expected {expected}")
     if not isinstance(value, kind):
-        raise InputError(f"{key!r} is {value!r:.80}; expected {legal}")
+        raise InputError(f"{key!r} is {value!r:.80}; expected {expected}")
     return value
 
 
@@ -80,6 +80,6 @@ def range_in(record: Record, start: str, end: str, offsets: Offsets) -> Range:
 
 def _outside(ranges: list[Range], offsets: Offsets) -> InputError:
     return InputError(
-        f"{ranges!r:.80} is not in the text or cuts a character; expected are offsets "
+        f"{ranges!r:.80} is not in the text or cuts a character; expected offsets "
         f"0 <= start < end <= {offsets.end}"
     )

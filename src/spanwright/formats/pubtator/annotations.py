@@ -57,8 +57,8 @@ def relation_columns(relation: Relation, text: str) -> list[str]:
     """The columns that are read as a relation, but for the id; none when there are no such columns."""
     targets = [each.target for each in relation.arguments]
     columns = ["", relation.type, *map(str, targets), *([relation.note] if relation.note else [])]
-    is_legal = len(targets) == 2 and all(map(is_column, columns[1:])) and is_relation(columns, text)
-    return columns[1:] if is_legal and relation_of(columns) == relation else []
+    is_readable = len(targets) == 2 and all(map(is_column, columns[1:])) and is_relation(columns, text)
+    return columns[1:] if is_readable and relation_of(columns) == relation else []
 
 
 def split_concepts(column: str) -> tuple[str, ...]:
@@ -83,27 +83,27 @@ def join_concepts(concepts: tuple[str, ...]) -> str | None:
 
 def other_columns(columns: list[str], entity: Entity) -> str:
     """What stands after the type of an annotation, unless the concepts alone would give the same."""
-    behind = "\t".join(columns[5:]).rstrip("\t")
-    return behind if behind != "|".join(entity.concepts) else ""
+    kept = "\t".join(columns[5:]).rstrip("\t")
+    return kept if kept != "|".join(entity.concepts) else ""
 
 
 def columns_of(entity: Entity, document: Document) -> list[str]:
     """The columns of an annotation, but for the id."""
     columns = [str(entity.start), str(entity.end), flat(document.mention(entity)), entity.type]
-    behind = _kept_columns(entity, document) or join_concepts(entity.concepts)
-    return [*columns, behind] if behind else columns
+    more = _kept_columns(entity, document) or join_concepts(entity.concepts)
+    return [*columns, more] if more else columns
 
 
 def _kept_columns(entity: Entity, document: Document) -> str:
-    """What stood after the type in the file that was read, if it still tells the concepts of the entity."""
+    """What stood after the type in the file that was read, if it still has the concepts of the entity."""
     kept = document.annotation_notes.get("pubtator_columns")
-    behind = kept.get(key(entity)) if isinstance(kept, dict) else None
-    if not isinstance(behind, str):
+    found = kept.get(key(entity)) if isinstance(kept, dict) else None
+    if not isinstance(found, str):
         return ""
-    is_legal = (
-        is_column(behind.replace("\t", " ")) and split_concepts(behind.split("\t")[0]) == entity.concepts
+    is_readable = (
+        is_column(found.replace("\t", " ")) and split_concepts(found.split("\t")[0]) == entity.concepts
     )
-    return behind if is_legal else ""
+    return found if is_readable else ""
 
 
 def obstacle(entity: Entity) -> str:

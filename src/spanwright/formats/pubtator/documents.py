@@ -8,7 +8,7 @@ The text of a document is the title, a line break and the abstract, so that the 
 they are; with an empty abstract it is the title alone. Relation lines (`CID` and those of BioRED) relate two
 concepts. Columns that `Entity` has no place for are kept in `annotation_notes["pubtator_columns"]`, and the
 id of a block that repeats an earlier one in `metadata["given_id"]`. The
-option `offsets` tells what offsets count where that is not characters: `utf-16` or `bytes`.
+option `offsets` says what offsets count where that is not characters: `utf-16` or `bytes`.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _is_annotation(row: _Row) -> bool:
 
 
 def _annotated(document: Document, rows: list[_Row], unit: Unit, path: Path, log: ReadingLog) -> Document:
-    """The document of a block with its entities, its relations and what it says of them besides."""
+    """The document of a block with its entities, its relations and what else it says of them."""
     given, text = document.id, document.text
     entities: list[Entity] = []
     relations: list[tuple[int, Relation]] = []

@@ -1,7 +1,7 @@
 """spaCy's binary files (`DocBin`, `.spacy`), which its training commands read.
 
 Written documents have all entities in `doc.spans["sc"]`, where spaCy's span categorizer looks for them; those
-that a flat recogniser can learn, the longest of overlapping ones, are in `doc.ents` besides. The tokens are
+that a flat recogniser can learn, the longest of overlapping ones, are also in `doc.ents`. The tokens are
 the words of the document; where it gives none, they are split by our own rules and cut where an entity or a
 sentence begins or ends, so that no offset moves. Stretches between words are tokens of their own.
 
@@ -87,7 +87,7 @@ def _docs(path: Path) -> Iterator[Any]:
 
 
 def _rest(doc: Any) -> Record:
-    """What a `Doc` holds for us besides."""
+    """What else a `Doc` holds for us."""
     rest = doc.user_data.get(REST)
     return parse_record(rest) if isinstance(rest, str) else {}
 

@@ -1,4 +1,4 @@
-"""Writing spaCy's binary files. How documents look in them is told by `docbin`, which reads them."""
+"""Writing spaCy's binary files. For how documents look in them, see `documents`, which reads them."""
 
 from __future__ import annotations
 

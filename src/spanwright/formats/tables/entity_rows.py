@@ -63,7 +63,7 @@ def _lines(rows: Iterable[tuple[str, ...]], delimiter: str) -> str:
 
 
 def _refuse(path: Path, log: ReadingLog) -> Iterator[Document]:
-    raise InputError(f"{path}: a table of entities has no texts, so that it can only be written")
+    raise InputError(f"{path}: a table of entities has no texts, so it can only be written")
 
 
 def _table(name: str, suffix: str, delimiter: str) -> Format:

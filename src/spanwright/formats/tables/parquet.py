@@ -7,8 +7,8 @@ of start, end, type, fragments, concepts and confidence), `relations` (a list of
 the whole table in memory.
 
 Tables of tokens have a row for each sentence: `tokens`, and `ner_tags` in any tag scheme, as names or as
-numbers whose names stand in the schema. The options `tokens` and `tags` tell other names of these columns,
-and `names` tells those of the numbers, separated by commas. They are read from Parquet and from Arrow files,
+numbers whose names stand in the schema. The options `tokens` and `tags` give other names of these columns,
+and `names` gives those of the numbers, separated by commas. They are read from Parquet and from Arrow files,
 and from folders of them.
 
 The line of a problem is the number of the row. Columns that are not read are named in a note.
@@ -100,7 +100,7 @@ def read(
         else:
             raise InputError(
                 f"{file}: the columns are {', '.join(columns)}; expected text, or {tokens} and {tags} "
-                f"(the options tokens and tags tell other names)"
+                f"(the options tokens and tags give other names)"
             )
 
 
@@ -133,8 +133,8 @@ def _typed(batch: Any, schema: Any, path: Path) -> Any:
         try:
             columns.append(batch[name].cast(schema.field(name).type))
         except arrow.ArrowException:
-            found, legal = batch.schema.field(name).type, schema.field(name).type
-            raise InputError(f"{path}: the column {name!r} is {found}; expected {legal}") from None
+            found, expected = batch.schema.field(name).type, schema.field(name).type
+            raise InputError(f"{path}: the column {name!r} is {found}; expected {expected}") from None
     return arrow.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
@@ -193,7 +193,7 @@ def _entity(value: Record | None) -> Entity:
         raise InputError("there is no start, no end or no type; expected all three")
     concepts, confidence = value["concepts"] or [], value["confidence"]
     if None in concepts or not isfinite(confidence or 0):
-        raise InputError("a concept is missing, or the confidence is no finite number")
+        raise InputError("a concept is missing, or the confidence is not a finite number")
     fragments = _ranges(value["fragments"]) or ()
     return Entity(value["start"], value["end"], value["type"], fragments, tuple(concepts), confidence)
 

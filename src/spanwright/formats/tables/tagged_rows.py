@@ -56,7 +56,7 @@ def read_tagged(table: ArrowTable, columns: TagColumns, ids: Ids, log: ReadingLo
 
 
 def _all_tags(table: ArrowTable, columns: TagColumns) -> Iterator[list[str]]:
-    """The tags of all rows that have legal ones."""
+    """The tags of all rows that have readable ones."""
     for batch in table.batches([columns.tags]):
         for record in batch.to_pylist():
             try:

@@ -11,7 +11,7 @@ small latent vector and the condition of its gold label:
     e = ReLU(Linear([h; c])),  mu = W_mu e + b_mu,  log sigma^2 = W_sigma e + b_sigma
     z = mu + sigma * noise,  h' = ReLU(Linear(ReLU(Linear([z; c]))))
 
-Two loss terms, whose usual weights the settings tell; the paper gives both 0.0001:
+Two loss terms, whose usual weights stand in the settings; the paper gives both 0.0001:
 
 - the squared error of h', the mean over spans and dimensions;
 - the divergence of the posterior from N(0, I), summed over dimensions, the mean over spans.
@@ -99,7 +99,7 @@ class Cvae(Part):
         return self.mean(inner), self.log_variance(inner)
 
     def rebuild(self, latent: Tensor, rows: Tensor) -> Tensor:
-        """(spans, vector size): span vectors as latent vectors (spans, latent) tell of them."""
+        """(spans, vector size): span vectors as latent vectors (spans, latent) describe them."""
         inner = functional.relu(self._joined(self.decode, latent, rows))
         return functional.relu(self.output(inner))
 

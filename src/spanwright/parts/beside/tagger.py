@@ -1,12 +1,12 @@
 """The word tagger of Bundling Learning (Ji et al.): BIO tags beside the span scorer, on the same encoder.
 
-Tags say one layer of entities; what they are, and which path of them is best, tells `decoding/tags.py`.
+Tags say one layer of entities; see `decoding/tags.py` for what they are, and which path of them is best.
 Entities of any width can be tagged.
 
 - `softmax` judges each word alone: cross entropy of the words.
 - `crf` judges the path of tags through a window: its negative log likelihood.
 
-Either answers with its likeliest legal path, in which I follows only B or I of its type.
+Either answers with its likeliest allowed path, in which I follows only B or I of its type.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def painted(mentions: Mentions, words: int) -> Tensor:
     """
     first, last = mentions.first[mentions.outermost], mentions.last[mentions.outermost]
     further = 2 + 2 * mentions.type[mentions.outermost]
-    # Outermost mentions share no word: switch a tag on where one begins, and off behind its end.
+    # Outermost mentions share no word: switch a tag on where one begins, and off after its end.
     switches = further.new_zeros(words + 1).index_add_(0, first, further).index_add_(0, last + 1, -further)
     tags = switches[:-1].cumsum(0)
     tags[first[mentions.starts[mentions.outermost]]] -= 1

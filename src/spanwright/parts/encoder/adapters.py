@@ -37,7 +37,7 @@ def loading_options(quantised: Quantised | None) -> dict[str, Any]:
         return {}
     from transformers import BitsAndBytesConfig
 
-    # It tells, at every product with 8-bit weights, that numbers are rounded.
+    # It warns, at every product with 8-bit weights, that numbers are rounded.
     logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
     if quantised == "8bit":
         chosen = BitsAndBytesConfig(load_in_8bit=True)
@@ -48,7 +48,7 @@ def loading_options(quantised: Quantised | None) -> dict[str, Any]:
             bnb_4bit_use_double_quant=True,
             bnb_4bit_compute_dtype=torch.float32,
         )
-    # Without a map, weights would go to a graphics card where there is one, away from the rest of the model.
+    # Without a map, weights would go to a GPU where there is one, away from the rest of the model.
     return {"quantization_config": chosen, "device_map": {"": "cpu"}}
 
 
@@ -65,7 +65,7 @@ def adapt(backbone: nn.Module, settings: LoraSettings) -> None:
     )
     inject_adapter_in_model(config, backbone, adapter_name=_ADAPTER)
     for module in backbone.modules():
-        # On some processors bitsandbytes packs 4-bit weights again when it infers, and they train no longer.
+        # On some CPUs bitsandbytes packs 4-bit weights again when it infers, and they train no longer.
         if hasattr(module, _PACKING):
             setattr(module, _PACKING, False)
 
@@ -77,10 +77,10 @@ def _targets(backbone: nn.Module, chosen: tuple[str, ...] | Literal["auto"]) -> 
         return linear
     for target in chosen:
         if not any(_is_named(name, target) for name in linear):
-            legal = sorted({name.rpartition(".")[2] for name in linear})
+            allowed = sorted({name.rpartition(".")[2] for name in linear})
             raise SettingsError(
                 f"encoder.lora.targets names {target!r}, but the encoder has no linear map of that name; "
-                f"expected {', '.join(legal)}, or 'auto' for all"
+                f"expected {', '.join(allowed)}, or 'auto' for all"
             )
     return [name for name in linear if any(_is_named(name, target) for target in chosen)]
 

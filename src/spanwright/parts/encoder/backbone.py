@@ -163,7 +163,7 @@ def _check_numbers(config: dict[str, Any]) -> None:
             _check_numbers(value)
         most = _MOST_LAYERS if "layer" in key else _MOST_POSITIONS if "position" in key else _LARGEST_NUMBER
         if isinstance(value, int) and abs(value) > most:
-            raise ModelError(f"the encoder's {key!r} is {value!r:.20}; expected are at most {most}")
+            raise ModelError(f"the encoder's {key!r} is {value!r:.20}; expected at most {most}")
 
 
 def check_pieces(backbone: nn.Module, pieces: PieceEncoder, where: str) -> None:
@@ -188,7 +188,7 @@ def longest_input(config: Any) -> int:
     positions = getattr(config, "max_position_embeddings", None)
     if not positions:
         return 1 << 30
-    # RoBERTa and its relatives count positions from behind the padding id, so these are lost.
+    # RoBERTa and its relatives count positions from after the padding id, so these are lost.
     lost = config.pad_token_id + 1 if config.model_type in _POSITIONS_BEHIND_PADDING else 0
     return int(positions) - lost
 
@@ -224,13 +224,13 @@ def _check_complete(missing: Iterable[str], name: str) -> None:
     needed = sorted(key for key in missing if not key.startswith("pooler."))
     if needed:
         raise InputError(
-            f"encoder {name!r} has no weights for {needed[0]!r} ({len(needed)} missing in all); expected are "
+            f"encoder {name!r} has no weights for {needed[0]!r} ({len(needed)} missing in all); expected "
             f"all weights of its kind, under the names that transformers gives them"
         )
 
 
 def _set_dropout(config: Any, setting: str, value: float | None, names: Sequence[str]) -> None:
-    """Give a configuration the value of a setting, by whichever of the names it has for it."""
+    """Give a configuration the value of a setting, by the name that it has for it."""
     if value is None:
         return
     known = [name for name in names if hasattr(config, name)]
@@ -246,7 +246,7 @@ def _checkpoint_gradients(backbone: Any) -> None:
     if not backbone.supports_gradient_checkpointing:
         raise SettingsError(
             f"encoder.checkpointing is true, but an encoder of kind {backbone.config.model_type!r} cannot "
-            f"compute its states anew; expected false"
+            f"compute its states again; expected false"
         )
     backbone.gradient_checkpointing_enable({"use_reentrant": False})
 

@@ -72,7 +72,7 @@ class Bert(nn.Module):
     ) -> SimpleNamespace:
         """States (windows, pieces, width) at the top, and those of all layers from the lowest on.
 
-        `attention_mask` (windows, pieces) tells pieces from padding, `input_ids` (windows, pieces) are ids of
+        `attention_mask` (windows, pieces) is False for padding, `input_ids` (windows, pieces) are ids of
         pieces and `inputs_embeds` (windows, pieces, width) vectors in their place.
         """
         if inputs_embeds is None:

@@ -61,7 +61,7 @@ class Encoder(Part):
         """Word states of a batch."""
         more = {"output_hidden_states": True} if self.depth else {}
         output = self.backbone(**self.pieces(batch), attention_mask=batch.piece_mask.long(), **more)
-        # The last of all states is that behind the top block.
+        # The last of all states is the output of the top block.
         inputs = output.hidden_states[-1 - self.depth : -1] if self.depth else ()
         return self.of_words(output.last_hidden_state, inputs, batch)
 
@@ -93,7 +93,7 @@ class Encoder(Part):
 
 
 class CorpusTokens(nn.Module):
-    """Vectors that tell the encoder which corpus a window is from.
+    """Vectors by which the encoder reads which corpus a window is from.
 
     They stand in place of a piece, but are weights of their own: they learn also where the backbone is
     frozen, and its vocabulary stays as it is.

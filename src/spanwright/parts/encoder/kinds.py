@@ -37,7 +37,7 @@ def check_config(config: Any, name: str) -> None:
     if config.is_encoder_decoder and config.model_type not in HALVED:
         raise InputError(
             f"encoder {name!r} is of kind {config.model_type!r}, whose states are those of its decoder; "
-            f"of models with a decoder, expected is one of kind {', '.join(HALVED)}"
+            f"of models with a decoder, expected one of kind {', '.join(HALVED)}"
         )
     if getattr(config, "quantization_config", None) is not None:
         raise InputError(
@@ -81,6 +81,6 @@ def _sees_both_sides(backbone: Any) -> bool:
 def _one_sided(config: Any, name: str) -> InputError:
     return InputError(
         f"encoder {name!r} is of kind {config.model_type!r} and reads from left to right, so the state of a "
-        f"word tells nothing of what follows it; expected is an encoder that sees both sides, of kind "
+        f"word says nothing of what follows it; expected an encoder that sees both sides, of kind "
         f"{', '.join(KINDS)} or the like"
     )

@@ -76,14 +76,14 @@ PACKAGED = {
         write_mpnet,
     ),
 }
-"""Encoders by short name, besides the default one."""
+"""Encoders by short name, next to the default one."""
 NAMES = (DEFAULT, *PACKAGED)
 _HUB_SECONDS = 1.5
 """How long the Hub is waited for; it would be tried again and again for a minute."""
 
 
 def folder(name: str) -> str:
-    """What transformers shall load: the folder of a short name; any other name is left as it is."""
+    """What transformers is to load: the folder of a short name; any other name is left as it is."""
     if name == DEFAULT:
         return default_folder()
     if name not in PACKAGED:

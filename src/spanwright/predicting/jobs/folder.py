@@ -156,7 +156,7 @@ def _told_as_job_error(path: Path) -> Iterator[None]:
     except OSError as error:
         raise JobError(
             f"{path}: could not be written: {error.strerror or error}. What is finished is kept; run the "
-            f"same command again when this is mended"
+            f"same command again when this is fixed"
         ) from error
 
 

@@ -36,7 +36,7 @@ class LocalEngine:
     def __init__(self, processes: int, load: Loader = load_tagger) -> None:
         """`load` is called once in each process."""
         if processes < 1:
-            raise InputError(f"processes: found {processes}; expected numbers from 1")
+            raise InputError(f"processes: found {processes}; expected 1 or more")
         self._processes = processes
         self._load = load
 
@@ -139,7 +139,7 @@ class _Worker:
         return None
 
     def give(self, attempt: _Attempt) -> None:
-        """Let an idle worker tag a shard. If the worker is gone, the next message tells."""
+        """Let an idle worker tag a shard. If the worker is gone, the next message shows it."""
         self.attempt = attempt
         try:
             self.connection.send(attempt.shard)

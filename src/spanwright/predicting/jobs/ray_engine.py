@@ -35,7 +35,7 @@ class RayEngine:
     def __init__(
         self, processes: int | None = None, *, address: str | None = None, load: Loader = load_tagger
     ) -> None:
-        """As many actors as `processes`, or as the GPUs or else the processors of the cluster allow."""
+        """As many actors as `processes`, or as the GPUs or else the cores of the cluster allow."""
         self._processes = processes
         self._address = address
         self._load = load
@@ -161,13 +161,13 @@ def _lost(
 
 
 @contextmanager
-def _connected(ray: Any, address: str | None, processors: int) -> Iterator[None]:
+def _connected(ray: Any, address: str | None, cores: int) -> Iterator[None]:
     """A cluster: the one that this process has, that of the address or environment, or one of its own."""
     if ray.is_initialized():
         yield
         return
     is_own = address is None and "RAY_ADDRESS" not in os.environ
-    own: dict[str, Any] = {"num_cpus": max(processors, os.cpu_count() or 1), "include_dashboard": False}
+    own: dict[str, Any] = {"num_cpus": max(cores, os.cpu_count() or 1), "include_dashboard": False}
     try:
         ray.init(
             address=address, log_to_driver=False, logging_level=logging.WARNING, **(own if is_own else {})

@@ -84,10 +84,10 @@ class Engine(Protocol):
 
 
 class JobWatcher(Protocol):
-    """Is told how a job goes on."""
+    """Sees how a job goes on."""
 
     def moved(self, done: int, total: int, counts: DocumentCounts) -> None:
-        """Told the bytes of inputs that are done, those of all, and the counts of this run so far."""
+        """Receives the bytes of inputs that are done, those of all, and the counts of this run so far."""
         ...
 
 
@@ -108,10 +108,10 @@ class JobOutcome:
 
 
 def run_job(job: Job, folder: Path, engine: Engine, watcher: JobWatcher | None = None) -> JobOutcome:
-    """Run a job in a folder, or what is left of it; `folder.py` tells what is in the folder then."""
+    """Run a job in a folder, or what is left of it; see `folder.py` for what is in the folder then."""
     format = shard_format(job.tagging)
     if format.name == "parquet":
-        import_pyarrow()  # before hours of work, not behind them
+        import_pyarrow()  # before hours of work, not after them
     if len({item.path for item in job.inputs}) < len(job.inputs):
         raise InputError(
             "inputs: a file is named twice; expected once, as its documents would be tagged twice"
@@ -190,6 +190,6 @@ class _Run:
 
 
 def _model_digest(folder: Path, *, graphs: bool) -> str:
-    """What tells a model from others: a digest of its files, without loading it."""
+    """What identifies a model: a digest of its files, without loading it."""
     patterns = (*_MODEL_FILES, GRAPHS) if graphs else _MODEL_FILES
     return digest_of_files(sorted(file for pattern in patterns for file in folder.glob(pattern)))

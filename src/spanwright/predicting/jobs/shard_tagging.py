@@ -55,7 +55,7 @@ class DocumentCounts:
 
 @dataclass(frozen=True, slots=True)
 class ShardResult:
-    """A shard that is done: the bytes of its file, and what is told about it."""
+    """A shard that is done: the bytes of its file, and what is reported about it."""
 
     name: str
     content: bytes
@@ -73,8 +73,8 @@ def shard_format(tagging: TaggingOptions) -> Format:
     """The format of shards, if shards can have it."""
     chosen = named(tagging.format)
     if not _is_one_file(chosen):
-        legal = ", ".join(name for name, each in FORMATS.items() if _is_one_file(each))
-        raise InputError(f"the format {chosen.name!r} is not one file for many documents; expected {legal}")
+        allowed = ", ".join(name for name, each in FORMATS.items() if _is_one_file(each))
+        raise InputError(f"the format {chosen.name!r} is not one file for many documents; expected {allowed}")
     return chosen
 
 
@@ -143,7 +143,7 @@ def _content(
 def _is_expressible(
     path: str, document: Document, format: Format, lossy: bool, problems: list[dict[str, Any]]
 ) -> bool:
-    """Whether a document can be written; what is left out of it is told in any case."""
+    """Whether a document can be written; what is left out of it is reported in any case."""
     unwritable = [line for line in format.unwritable(document) if line.needs_leave]
     told = "left out" if lossy else f"{format.name} cannot express (leave it out with --lossy)"
     problems += [_problem(path, document, f"{told}: {line}") for line in unwritable]

@@ -44,7 +44,7 @@ class Reading:
     def __post_init__(self) -> None:
         for name in ("shard_documents", "shard_characters", "group_bytes"):
             if getattr(self, name) < 1:
-                raise InputError(f"{name}: found {getattr(self, name)}; expected numbers from 1")
+                raise InputError(f"{name}: found {getattr(self, name)}; expected 1 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Shard:
     unreadable: int
     """Inputs that could not be read, or not to their end."""
     position: int
-    """Bytes of the group that were read when it was cut, as far as can be told."""
+    """Bytes of the group that were read when it was cut, as far as is known."""
 
     @property
     def group(self) -> str:

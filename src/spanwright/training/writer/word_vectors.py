@@ -4,7 +4,7 @@
     word2vec binary        a line `rows size`, then a word, a blank and its numbers as little-endian float32
     GloVe                  lines of a word and its numbers
 
-The content tells the form, not the name. Files are read as a stream and only the rows of wanted words are
+The content decides the form, not the name. Files are read as a stream and only the rows of wanted words are
 parsed and kept, so memory is bounded by the vocabulary. Words are compared as bytes: one that is not UTF-8 is
 wanted by nobody. A word of a text file may hold blanks, as some of GloVe's do.
 
@@ -28,7 +28,7 @@ from spanwright.errors import InputError
 Floats = NDArray[np.float32]
 Stream = gzip.GzipFile | BinaryIO
 
-_LEGAL = "expected word2vec (text or binary), GloVe and fastText's .vec (not its .bin), each also as .gz"
+_EXPECTED = "expected word2vec (text or binary), GloVe or fastText's .vec (not its .bin), each also as .gz"
 _GZIP_MARK = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _CONTROL = bytes(set(range(32)) - set(b"\t\r\n"))
@@ -96,7 +96,7 @@ def _rows(path: Path, file: Stream, wanted: set[bytes]) -> tuple[dict[bytes, Flo
         file.seek(start)
         found = _text_rows(path, file, wanted, size=size, count=None)
     else:
-        raise InputError(f"{path}:1: no word vectors in {_shown(line)}; {_LEGAL}")
+        raise InputError(f"{path}:1: no word vectors in {_shown(line)}; {_EXPECTED}")
     rows: dict[bytes, Floats] = {}
     for word, row in found:
         rows.setdefault(word, row)
@@ -149,7 +149,9 @@ def _parsed(numbers: bytes, size: int, where: str) -> Floats:
         row = np.array(list(map(float, fields)))
     except ValueError:
         wrong = next(field for field in fields if not _is_number(field))
-        raise InputError(f"{where}: {_shown(wrong)} is no number; expected {size} finite numbers") from None
+        raise InputError(
+            f"{where}: {_shown(wrong)} is not a number; expected {size} finite numbers"
+        ) from None
     with np.errstate(over="ignore"):
         return _checked(row.astype(np.float32), size, where)
 
@@ -177,7 +179,7 @@ def _binary_rows(
             yield word, _checked(row, size, f"{path}: row {number}")
         place = blank + 1 + width
     if (block[place:] + file.read(_HEAD_BYTES)).strip():
-        raise InputError(f"{path}: more than the {count} rows that its first line says; {_LEGAL}")
+        raise InputError(f"{path}: more than the {count} rows that its first line says; {_EXPECTED}")
 
 
 def _checked(row: Floats, size: int, where: str) -> Floats:

@@ -199,7 +199,7 @@ class Rewriting:
         if absent.any():
             where = [int(column[absent][0]) for column in (document, first, last)]
             raise InputError(
-                f"document {where[0]}: words {where[1]} to {where[2]} are no gold span; expected the "
+                f"document {where[0]}: words {where[1]} to {where[2]} are not a gold span; expected the "
                 f"{len(self.keys)} gold spans of the split that the rewriting was made for"
             )
         return positions

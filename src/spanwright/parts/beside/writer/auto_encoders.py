@@ -8,7 +8,7 @@ posterior
 (the paper writes sigma^2 = W s + b; its logarithm keeps it positive) and a decoder that writes words from z
 (`word_decoder.py`). The paper shares mu, so that a span and its synonyms come to lie close to each other.
 
-Two loss terms each, both means over rewrites, whose usual weights the settings tell:
+Two loss terms each, both means over rewrites, whose usual weights stand in the settings:
 
 - the negative log likelihood of the words with their end, summed over the words of a rewrite;
 - the divergence of the posterior from N(0, I), summed over dimensions.

@@ -4,7 +4,7 @@ With z the latent vector, w_0 the start and w_1, w_2, ... the words to write:
 
     h_0 = W z + b,  c_0 = 0,  h_t, c_t = LSTM([embedding(w_(t-1)); z], h_(t-1), c_(t-1))
 
-and the output layer tells the probability of w_t from h_t. Several decoders share one `WordTable`: what words
+and the output layer gives the probability of w_t from h_t. Several decoders share one `WordTable`: what words
 look like to a decoder, and the output layer. It is handed in, so that its weights exist once.
 
 Rows of words are as in `Rewrites`: numbers of words, then `END`, then `PAD`.

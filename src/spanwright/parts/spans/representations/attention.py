@@ -18,9 +18,9 @@ class Inside:
     """Where the words of spans stand."""
 
     words: Tensor
-    """(spans, widest): packed positions of the words of each span; its last one again behind its end."""
+    """(spans, widest): packed positions of the words of each span; its last one again after its end."""
     outside: Tensor
-    """(spans, widest): True behind the end of a span."""
+    """(spans, widest): True after the end of a span."""
 
     @classmethod
     def of(cls, spans: Spans, width_limit: int) -> Inside:
@@ -54,7 +54,7 @@ def span_attention(
 
 
 class _SpanAttention(torch.autograd.Function):
-    """Gathers keys and values anew for the gradient.
+    """Gathers keys and values again for the gradient.
 
     They are the largest tensors here, (spans, widest, heads, size), and would otherwise wait for it in every
     layer; what waits instead are the weights, without the size.

@@ -17,7 +17,7 @@ from spanwright.parts.spans.representations.attention import Inside, span_attent
 
 _LIKE_BERT = frozenset(("bert", "roberta", "xlm-roberta", "camembert", "electra"))
 _LIKE_MPNET = frozenset(("mpnet",))
-LEGAL = tuple(sorted(_LIKE_BERT | _LIKE_MPNET))
+KINDS = tuple(sorted(_LIKE_BERT | _LIKE_MPNET))
 """Kinds of encoders whose blocks can run with spans as queries."""
 
 _TWO_POSITIONS = (
@@ -40,7 +40,7 @@ class _Modules:
     key: nn.Module
     value: nn.Module
     joined: nn.Module
-    """The Linear behind the heads."""
+    """The Linear after the heads."""
     dropout: nn.Module
     norm: nn.Module
     wide: nn.Module
@@ -52,11 +52,11 @@ class _Modules:
 def checked_depth(depth: int | Literal["all"], backbone: nn.Module) -> int:
     """How many of a backbone's blocks are meant; refused where it has fewer, or blocks of another make."""
     config: Any = backbone.config
-    if depth != 0 and config.model_type not in LEGAL:
+    if depth != 0 and config.model_type not in KINDS:
         reason = _REASONS.get(config.model_type, "its blocks are not known here")
         raise SettingsError(
             f"a span Transformer cannot be made from an encoder of kind {config.model_type!r}: {reason}; "
-            f"expected {', '.join(LEGAL)}, or representation.depth=0"
+            f"expected {', '.join(KINDS)}, or representation.depth=0"
         )
     if depth != 0 and getattr(config, "quantization_config", None) is not None:
         raise SettingsError(
@@ -67,7 +67,7 @@ def checked_depth(depth: int | Literal["all"], backbone: nn.Module) -> int:
     if depth != "all" and depth > blocks:
         raise SettingsError(
             f"representation.depth is {depth}, but the encoder has {blocks} blocks; "
-            f"expected 0 to {blocks} and 'all'"
+            f"expected 0 to {blocks}, or 'all'"
         )
     return blocks if depth == "all" else depth
 
@@ -76,7 +76,7 @@ class SpanBlocks(Part):
     """The top blocks of an encoder as a span Transformer (equation 3 of DSpERT).
 
     A span has no position of its own. So MPNet's relative positions, the only ones that enter its attention,
-    are left out; the other legal encoders add positions to the embeddings alone.
+    are left out; the other encoders add positions to the embeddings alone.
     """
 
     role: ClassVar[Role | None] = "encoder"
@@ -120,8 +120,8 @@ class SpanBlocks(Part):
 
 
 def _like_bert(layer: Any) -> _Modules:
-    own, behind = layer.attention.self, layer.attention.output
-    rest = behind.dense, behind.dropout, behind.LayerNorm, layer.intermediate, layer.output
+    own, output = layer.attention.self, layer.attention.output
+    rest = output.dense, output.dropout, output.LayerNorm, layer.intermediate, layer.output
     return _Modules(own.query, own.key, own.value, *rest)
 
 

@@ -148,7 +148,7 @@ class BiEncoder(Scorer[Comparisons]):
         return {name: (types,) for name in (*names, "source.states") if name in self.state_dict()}
 
     def train(self, mode: bool = True) -> BiEncoder:
-        """Switch between training and inference; type vectors are computed anew after a switch."""
+        """Switch between training and inference; type vectors are computed again after a switch."""
         self._remembered = None
         return super().train(mode)
 

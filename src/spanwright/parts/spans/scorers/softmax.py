@@ -96,9 +96,9 @@ def smoothed_targets(batch: Batch, classes: Classes, *, smoothing: float) -> Ten
     to spans that are no candidates is in no loss.
     """
     near = batch.neighbours
-    assert near is not None  # Settings.near tells that smoothing needs them
-    # The entity itself stands in front of its neighbours.
-    given = near.legal[:, 1:] * smoothing / (4 * near.distance[1:] * near.distance.max())
+    assert near is not None  # Settings.near asks for them where smoothing needs them
+    # The entity itself stands before its neighbours.
+    given = near.inside[:, 1:] * smoothing / (4 * near.distance[1:] * near.distance.max())
     mass = torch.cat([1 - given.sum(1, keepdim=True), given], dim=1)
     class_ = classes.of_type[batch.mentions.type[near.mention], None].expand_as(mass)
     targets = mass.new_zeros(len(batch.spans), len(classes))

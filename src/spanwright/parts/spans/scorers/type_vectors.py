@@ -123,7 +123,7 @@ def described(texts: Sequence[str], pieces: PieceEncoder, backbone: nn.Module) -
 def prototypes(
     instances: Sequence[tuple[str, str, str]], pieces: PieceEncoder, backbone: nn.Module
 ) -> TypeTexts:
-    """Pieces of instances (text before, mention, text behind), with markers around the mention.
+    """Pieces of instances (text before, mention, text after), with markers around the mention.
 
     Of an instance longer than the backbone can read, what is furthest from the mention's beginning is cut.
     """
@@ -131,10 +131,10 @@ def prototypes(
     room = longest_input(backbone.config) - pieces.special_count - 2
     rows: list[list[int]] = []
     positions: list[int] = []
-    for before, mention, behind in instances:
+    for before, mention, after in instances:
         inside = pieces.encode_text(mention)[: room // 2]
         left = pieces.encode_text(before)[-((room - len(inside)) // 2) :]
-        right = pieces.encode_text(behind)[: room - len(inside) - len(left)]
+        right = pieces.encode_text(after)[: room - len(inside) - len(left)]
         positions.append(len(pieces.prefix) + len(left))
         rows.append([*pieces.prefix, *left, start, *inside, end, *right, *pieces.end])
     ids, mask = padded_rows(rows, pieces.padding)

@@ -49,7 +49,7 @@ class BiLstm(Transform):
         if not len(chosen):
             return vectors.spans.new_zeros(0, self.size)
         window, first, width = (column[chosen] for column in (spans.window, spans.first, spans.widths))
-        # First words of windows are packed one behind the other, so they also tell windows apart in order.
+        # First words of windows are packed one after the other, so they also keep windows apart, in order.
         order = (width * (int(first.max()) + 1) + first).argsort()
         sequences = torch.stack([width, window])[:, order]
         _, lengths = torch.unique_consecutive(sequences, dim=1, return_counts=True)
@@ -65,7 +65,7 @@ class BiLstm(Transform):
         windows, limit = vectors.null.shape[0], self.width_limit
         sequence, words = spans.window * limit + spans.widths - 1, spans.first.max() + 1
         lengths = _counts(sequence, windows * limit)
-        # In a row of all sequences, a span is so far behind the first of its own.
+        # In a row of all sequences, a span is so far from the first of its own.
         order = (sequence * words + spans.first).argsort()
         place = torch.empty_like(order).scatter(0, order, torch.arange(order.shape[0]))
         position = place - (lengths.cumsum(0) - lengths)[sequence]

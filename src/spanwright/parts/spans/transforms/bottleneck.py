@@ -3,7 +3,7 @@
 A span vector becomes a normal distribution, whose mean and standard deviations an MLP reads from it. Scores
 are learnt on vectors drawn from the distribution, so that what the noise drowns is lost to them; and the
 divergence of the distribution from a prior, which is a loss term of its own, is the price of what a vector
-tells about its span. Outside training the mean stands for the span. The design is that of Mahabadi et al.
+says about its span. Outside training the mean stands for the span. The design is that of Mahabadi et al.
 (2021): standard deviations, not variances, come out of softplus, and the prior learns, too.
 """
 

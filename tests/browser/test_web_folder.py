@@ -28,9 +28,9 @@ from spanwright.batches.pieces import PieceEncoder
 from spanwright.cli.main import app
 from spanwright.errors import InputError
 from spanwright.formats.files import write
+from spanwright.predicting.onnx.small_weights import store_in_8_bits
 from spanwright.text import Document, split, split_sentences
 from spanwright.web.folder import export_web
-from spanwright.web.graphs import store_in_8_bits
 from spanwright.web.patterns import patterns_script
 
 TAGGING = ROOT / "src" / "spanwright" / "web" / "tagging"

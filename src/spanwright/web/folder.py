@@ -22,12 +22,17 @@ from spanwright.artifact import TrainedModel
 from spanwright.errors import InputError, SpanwrightError
 from spanwright.model_files.folders import model_folder
 from spanwright.model_files.stored import digests_of
-from spanwright.predicting.onnx.export import check_export_installed, exportable_model
-from spanwright.predicting.onnx.files import stored_weights_digest
+from spanwright.predicting.onnx.export import (
+    check_export_installed,
+    exportable_model,
+    network_graphs,
+    types_graph,
+)
+from spanwright.predicting.onnx.files import ENCODER, HEAD, TYPES, stored_weights_digest
 from spanwright.predicting.onnx.loading import graph_load
+from spanwright.predicting.onnx.small_weights import store_in_8_bits
 from spanwright.service.models import about_model, served_name
 from spanwright.service.page_files import page_files
-from spanwright.web.graphs import web_graphs
 from spanwright.web.patterns import patterns_script
 from spanwright.web.runtime_files import SCRIPT, WASM, runtime_files
 
@@ -50,7 +55,7 @@ def export_web(model: str | Path, out: str | Path, *, onnxruntime_web: Path | No
     loaded = exportable_model(folder)
     _check(loaded)
     runtime = runtime_files(onnxruntime_web)
-    graphs = web_graphs(loaded, stored_weights_digest(digests_of(folder)))
+    graphs = _graphs(loaded, stored_weights_digest(digests_of(folder)))
     contents = dict(_contents(loaded, served_name(folder), graphs, runtime))
     out = out.resolve()
     partial = out.with_name(f".{out.name}.partial")
@@ -79,6 +84,17 @@ def _check(model: TrainedModel) -> None:
             f"the tokenizer is {named}; in the browser there is that of BERT alone: WordPiece, "
             f"BertNormalizer, BertPreTokenizer"
         )
+
+
+def _graphs(model: TrainedModel, weights: str) -> dict[str, bytes]:
+    """The files of all graphs by name, which name the digest of the weights that they were made from."""
+    made = {part.name: graph for part, graph in network_graphs(model, weights)}
+    found = {name: made[name] for name in (ENCODER, HEAD)}
+    for graph in found.values():
+        store_in_8_bits(graph.graph)
+    if (types := types_graph(model.network, weights)) is not None:
+        found[TYPES] = types
+    return {name: graph.SerializeToString() for name, graph in found.items()}
 
 
 def _contents(

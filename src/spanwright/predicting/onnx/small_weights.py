@@ -1,9 +1,9 @@
-"""The graphs of a web folder: weights are stored in 8 bits, and everything is computed in floats.
+"""Graphs whose weights are stored in 8 bits, and which compute in floats: those of web folders.
 
-Graphs that also compute in 8 bits, as those of `export` do, take half the time in a browser. But they round
-each activation to one of 255 numbers, and the last digits of floats, which differ between a browser and
-Python, decide to which; every block enlarges that, until borderline entities differ. Where only weights are
-rounded, both find the same. See docs/web.md.
+Graphs that also compute in 8 bits, as those of the runtime `onnx-int8` do, take half the time in a browser.
+But they round each activation to one of 255 numbers, and the last digits of floats, which differ between a
+browser and Python, decide to which; every block enlarges that, until borderline entities differ. Where only
+weights are rounded, both find the same. See docs/web.md.
 """
 
 from __future__ import annotations
@@ -12,24 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from spanwright.artifact import TrainedModel
-from spanwright.predicting.onnx.export import network_graphs, types_graph
-from spanwright.predicting.onnx.files import ENCODER, HEAD, TYPES
-
 _LEAST = 4096
 """Numbers of a weight that is worth 8 bits."""
 _LEVELS = 127
-
-
-def web_graphs(model: TrainedModel, weights: str) -> dict[str, bytes]:
-    """The files of all graphs by name, which name the digest of the weights that they were made from."""
-    graphs = {part.name: graph for part, graph in network_graphs(model, weights)}
-    found = {name: graphs[name] for name in (ENCODER, HEAD)}
-    for graph in found.values():
-        store_in_8_bits(graph.graph)
-    types = types_graph(model.network, weights)
-    found |= {TYPES: types} if types is not None else {}
-    return {name: graph.SerializeToString() for name, graph in found.items()}
 
 
 def store_in_8_bits(graph: Any) -> None:

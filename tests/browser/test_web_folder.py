@@ -238,7 +238,7 @@ def check_figures(found: dict[str, Any]) -> None:
     [
         {},
         {"scorer": {"kind": "bi-encoder"}},
-        {"encoder": {"pooling": "max"}, "representation": {"kind": "span-transformer", "blocks": 1}},
+        {"encoder": {"pooling": "max"}, "representation": {"kind": "span-transformer"}},
     ],
     ids=["softmax", "bi-encoder", "span-transformer"],
 )

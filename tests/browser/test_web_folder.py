@@ -30,11 +30,12 @@ from spanwright.errors import InputError
 from spanwright.formats.files import write
 from spanwright.predicting.onnx.small_weights import store_in_8_bits
 from spanwright.text import Document, split, split_sentences
-from spanwright.web.folder import export_web
+from spanwright.web.folder import _described, export_web
 from spanwright.web.patterns import patterns_script
 
 TAGGING = ROOT / "src" / "spanwright" / "web" / "tagging"
 BIOMED = ROOT / "models" / "biomed" / "spanwright_biomed" / "model"
+SPAN_TRANSFORMER = {"encoder": {"pooling": "max"}, "representation": {"kind": "span-transformer"}}
 PACKAGE = os.environ.get("SPANWRIGHT_ONNXRUNTIME_WEB")
 TEXTS = [
     *naughty.NAUGHTY,
@@ -147,6 +148,12 @@ def test_a_model_that_the_scripts_cannot_follow_is_refused(tmp_path: Path) -> No
         export_web(tmp_path / "model", tmp_path / "other")
 
 
+def test_batches_are_smaller_where_heads_are_span_transformers() -> None:
+    plain, deep = tiny.model(), tiny.model(**SPAN_TRANSFORMER)
+    sizes = [_described(model, "tiny", [])["plan"]["batch_pieces"] for model in (plain, deep)]
+    assert sizes[1] < sizes[0]
+
+
 @pytest.fixture(scope="module")
 def package() -> list[str]:
     """The options that lead to onnxruntime-web; none where npm can fetch it."""
@@ -238,7 +245,7 @@ def check_figures(found: dict[str, Any]) -> None:
     [
         {},
         {"scorer": {"kind": "bi-encoder"}},
-        {"encoder": {"pooling": "max"}, "representation": {"kind": "span-transformer"}},
+        SPAN_TRANSFORMER,
     ],
     ids=["softmax", "bi-encoder", "span-transformer"],
 )

@@ -3,9 +3,9 @@
     python benchmarks/same_answers.py runs/plain/model runs/joint-ib/model --documents test.tsv \
         --most 1000 --json result.json
 
-Each model is exported to a temporary folder and tags the documents with each runtime. Told are the entities
-that only one of torch and a runtime finds, the largest difference of a confidence of those that both find
-and, where documents are annotated, F1 and processor time.
+Each model is exported to a temporary folder and tags the documents with each runtime. The result has the
+entities that only one of torch and a runtime finds; the largest difference of a confidence of those that both
+find, as the network has it and after calibration; and, where documents are annotated, F1 and CPU time.
 """
 
 from __future__ import annotations
@@ -15,16 +15,22 @@ import json
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from machine import command, machine
+from spanwright import origin
 from spanwright.evaluation import evaluate
+from spanwright.evaluation.columns import Floats
 from spanwright.formats.files import read
+from spanwright.model_files.tagging_model import TaggingModel
 from spanwright.predicting.onnx.export import export
 from spanwright.predicting.onnx.files import RUNTIMES
-from spanwright.predicting.tagger import load
+from spanwright.predicting.tagger import Tagger, load
 from spanwright.text import Document
 
 Spans = dict[tuple[str, int, int, str], float]
@@ -40,7 +46,8 @@ def main() -> None:
     arguments = parser.parse_args()
     read_documents = (document for file in arguments.documents for document in read(file))
     documents = list(islice(read_documents, arguments.most))
-    result: dict[str, Any] = {"command": command(), "machine": machine(), "documents": len(documents)}
+    result: dict[str, Any] = {"command": command(), "commit": origin.commit(), "machine": machine()}
+    result["documents"] = len(documents)
     result["models"] = [compared(model, documents) for model in arguments.models]
     print(json.dumps(result, indent=2))
     if arguments.json:
@@ -55,7 +62,8 @@ def compared(model: Path, documents: Sequence[Document]) -> dict[str, Any]:
         found: dict[str, Spans] = {}
         rows: dict[str, Any] = {}
         for runtime in RUNTIMES:
-            tagger = load(exported, runtime)
+            calibrated = load(exported, runtime).model
+            tagger = Tagger(replace(calibrated, calibration=None, scales={}))
             tagger.tag("The first text takes longer.")
             began = time.process_time()
             tagged = list(tagger.tag(documents))
@@ -64,7 +72,7 @@ def compared(model: Path, documents: Sequence[Document]) -> dict[str, Any]:
                 "f1": round(100 * evaluate(documents, tagged).micro.f1, 2),
             }
             found[runtime] = spans(tagged)
-            rows[runtime] |= difference(found["torch"], found[runtime])
+            rows[runtime] |= difference(found["torch"], found[runtime], calibrated)
     return {"recipe": tagger.model.settings.name, "runtimes": rows}
 
 
@@ -77,15 +85,22 @@ def spans(documents: Sequence[Document]) -> Spans:
     }
 
 
-def difference(ours: Spans, theirs: Spans) -> dict[str, float]:
+def difference(ours: Spans, theirs: Spans, model: TaggingModel[Any]) -> dict[str, float]:
     """How two answers differ."""
-    both = ours.keys() & theirs.keys()
+    both = sorted(ours.keys() & theirs.keys())
+    pair = [np.array([found[key] for key in both]) for found in (ours, theirs)]
     return {
         "entities": len(theirs),
-        "only_torch": len(ours.keys() - both),
-        "only_runtime": len(theirs.keys() - both),
-        "largest_difference": round(max((abs(ours[key] - theirs[key]) for key in both), default=0.0), 7),
+        "only_torch": len(ours) - len(both),
+        "only_runtime": len(theirs) - len(both),
+        "largest_difference": largest(*pair),
+        "largest_difference_after_calibration": largest(*map(model.reported, pair)),
     }
+
+
+def largest(one: Floats, other: Floats) -> float:
+    """The largest difference of two rows of confidences."""
+    return round(float(np.abs(one - other).max(initial=0.0)), 7)
 
 
 if __name__ == "__main__":

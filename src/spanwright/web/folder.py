@@ -3,7 +3,7 @@
 index.html     the page of the service, with one script more
 page/          its other files, as they are
 tagging/       what stands in place of the service: scripts, patterns.js, model.json, tokenizer.json, and
-               packed with gzip the graphs in 8 bits and onnxruntime-web
+               packed with gzip the graphs and onnxruntime-web
 """
 
 from __future__ import annotations
@@ -15,15 +15,22 @@ import shutil
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from spanwright import artifact
 from spanwright.artifact import TrainedModel
-from spanwright.devices import tagging_load
 from spanwright.errors import InputError, SpanwrightError
 from spanwright.model_files.folders import model_folder
-from spanwright.predicting.onnx.export import export
+from spanwright.model_files.stored import digests_of
+from spanwright.predicting.onnx.export import (
+    check_export_installed,
+    exportable_model,
+    network_graphs,
+    types_graph,
+)
+from spanwright.predicting.onnx.files import ENCODER, HEAD, TYPES, stored_weights_digest
+from spanwright.predicting.onnx.loading import graph_load
+from spanwright.predicting.onnx.small_weights import store_in_8_bits
 from spanwright.service.models import about_model, served_name
 from spanwright.service.page_files import page_files
 from spanwright.web.patterns import patterns_script
@@ -31,12 +38,6 @@ from spanwright.web.runtime_files import SCRIPT, WASM, runtime_files
 
 _TAGGING = "tagging"
 _MODEL = "model.json"
-_GRAPHS = {
-    "encoder": ("encoder-int8.onnx",),
-    "head": ("head-int8.onnx", "head.onnx"),
-    "types": ("types.onnx",),
-}
-"""The files of each graph, the best first; bi-encoders alone have types."""
 _SCRIPT_LINE = '<script type="module" src="page/page.js"></script>'
 _OUR_LINE = '<script type="module" src="tagging/answers.js"></script>'
 
@@ -50,16 +51,16 @@ def export_web(model: str | Path, out: str | Path, *, onnxruntime_web: Path | No
     folder, out = model_folder(model), Path(out)
     if out.exists() and not (out / _TAGGING / _MODEL).is_file():
         raise InputError(f"{out}: exists and is no web folder; expected a new folder, or one to replace")
-    loaded = artifact.load(folder)
+    check_export_installed()
+    loaded = exportable_model(folder)
     _check(loaded)
     runtime = runtime_files(onnxruntime_web)
+    graphs = _graphs(loaded, stored_weights_digest(digests_of(folder)))
+    contents = dict(_contents(loaded, served_name(folder), graphs, runtime))
     out = out.resolve()
     partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
-        with TemporaryDirectory(prefix="spanwright-web-") as place:
-            export(folder, Path(place) / "model")
-            contents = dict(_contents(loaded, served_name(folder), Path(place) / "model", runtime))
         for name, content in contents.items():
             (partial / name).parent.mkdir(parents=True, exist_ok=True)
             (partial / name).write_bytes(content)
@@ -85,8 +86,19 @@ def _check(model: TrainedModel) -> None:
         )
 
 
+def _graphs(model: TrainedModel, weights: str) -> dict[str, bytes]:
+    """The files of all graphs by name, which name the digest of the weights that they were made from."""
+    made = {part.name: graph for part, graph in network_graphs(model, weights)}
+    found = {name: made[name] for name in (ENCODER, HEAD)}
+    for graph in found.values():
+        store_in_8_bits(graph.graph)
+    if (types := types_graph(model.network, weights)) is not None:
+        found[TYPES] = types
+    return {name: graph.SerializeToString() for name, graph in found.items()}
+
+
 def _contents(
-    model: TrainedModel, name: str, exported: Path, runtime: dict[str, bytes]
+    model: TrainedModel, name: str, graphs: dict[str, bytes], runtime: dict[str, bytes]
 ) -> Iterator[tuple[str, bytes]]:
     """All files by their path in the folder."""
     for path, (content, _) in page_files().items():
@@ -95,12 +107,11 @@ def _contents(
         if file.name.endswith(".js"):
             yield f"{_TAGGING}/{file.name}", file.read_bytes()
     yield f"{_TAGGING}/patterns.js", patterns_script().encode()
-    graphs = dict(_graph_files(exported))
     yield f"{_TAGGING}/{_MODEL}", _json(_described(model, name, list(graphs)))
     tokenizer = json.loads(model.pieces.tokenizer.to_str())
     yield f"{_TAGGING}/tokenizer.json", _json({key: tokenizer[key] for key in ("model", "normalizer")})
-    for graph, file in graphs.items():
-        yield f"{_TAGGING}/{graph}.onnx.gz", gzip.compress(file.read_bytes(), mtime=0)
+    for graph, content in graphs.items():
+        yield f"{_TAGGING}/{graph}.onnx.gz", gzip.compress(content, mtime=0)
     yield f"{_TAGGING}/{SCRIPT}", runtime[SCRIPT]
     yield f"{_TAGGING}/ort.wasm.gz", gzip.compress(runtime[WASM], mtime=0)
 
@@ -114,13 +125,6 @@ def _with_our_script(page: bytes) -> bytes:
     return re.sub(r'\s*<a href="docs">[^<]*</a>', "", text).encode()
 
 
-def _graph_files(exported: Path) -> Iterator[tuple[str, Path]]:
-    for graph, names in _GRAPHS.items():
-        found = next((exported / name for name in names if (exported / name).is_file()), None)
-        if found is not None:
-            yield graph, found
-
-
 def _described(model: TrainedModel, name: str, graphs: list[str]) -> dict[str, Any]:
     """What the scripts have to know of a model."""
     labels, pieces, plan = model.labels, model.pieces, model.plan
@@ -129,7 +133,7 @@ def _described(model: TrainedModel, name: str, graphs: list[str]) -> dict[str, A
     calibrations |= {corpus: scale.calibration for corpus, scale in model.scales.items()}
     of_corpus = list(calibrations)
     own = [labels.corpora[corpus] if labels.corpora else None for _, corpus in labels.keys]
-    load = tagging_load(model.network.device)
+    load = graph_load(deep_head=model.network.encoder.depth > 0)
     return {
         "about": {**about, "reads_descriptions": False},
         "graphs": graphs,

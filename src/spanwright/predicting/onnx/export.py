@@ -6,7 +6,6 @@ which onnxruntime has put products with weights, and embeddings, into 8-bit inte
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import shutil
 import warnings
@@ -17,20 +16,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from spanwright import artifact
 from spanwright.errors import InputError, MissingExtraError, SpanwrightError
 from spanwright.formats.io.whole_files import sync
 from spanwright.model_files.digests import RUNTIME
-from spanwright.model_files.digests import WEIGHTS as WEIGHTS_FILE
 from spanwright.model_files.folders import model_folder
+from spanwright.model_files.stored import digests_of
 from spanwright.parts.batch import Batch, to_tensors
 from spanwright.parts.encoder.backbone import as_of_transformers
 from spanwright.parts.encoder.encoder import Encoder
+from spanwright.parts.model import SpanModel
 from spanwright.parts.spans.scorers.type_vectors import TextReader
 from spanwright.predicting.onnx.exported_parts import Exportable, exportable, type_arrays
-from spanwright.predicting.onnx.files import LARGEST, TYPES, WEIGHTS, file_name
+from spanwright.predicting.onnx.files import LARGEST, TYPES, WEIGHTS, file_name, stored_weights_digest
 from spanwright.predicting.onnx.loading import LONGEST
 from spanwright.predicting.onnx.runtimes import random_documents
 from spanwright.predicting.tagger import Tagger
@@ -51,7 +50,7 @@ def export(folder: str | Path, out: str | Path, *, small: bool = False) -> None:
     """
     check_export_installed()
     folder, out = model_folder(folder), Path(out)
-    model = _loaded(folder)
+    model = exportable_model(folder)
     if out.exists():
         _check_is_model(out)
     out = out.resolve()  # so that it has a name, whichever way it was given
@@ -60,14 +59,13 @@ def export(folder: str | Path, out: str | Path, *, small: bool = False) -> None:
     try:
         if small:
             artifact.save(model, partial, bits=16)
-            model = _loaded(partial)  # whose weights are rounded, as graphs must have them
+            model = exportable_model(partial)  # whose weights are rounded, as graphs must have them
         partial.mkdir(parents=True, exist_ok=True)
         _copy_others(folder, partial)
-        digest = _digest(partial)
-        _write_types(type_arrays(model.network), partial, digest)
-        for part in exportable(model.network, small_batch(model)):
-            with _plain_attention(model.network.encoder):
-                _write(part, partial, digest, in_floats=not small or not part.in_8_bits)
+        weights = stored_weights_digest(digests_of(partial))
+        _write_types(model.network, weights, partial)
+        for part, graph in network_graphs(model, weights):
+            _write(graph, part, partial, in_floats=not small or not part.in_8_bits)
         runtime = {RUNTIME: "onnx-int8"} if small else {}
         artifact.seal(partial, **{LONGEST: model.longest_input}, **runtime)
         for file in partial.iterdir():
@@ -80,7 +78,7 @@ def export(folder: str | Path, out: str | Path, *, small: bool = False) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _loaded(folder: Path) -> artifact.TrainedModel:
+def exportable_model(folder: Path) -> artifact.TrainedModel:
     """A model with the backbone of transformers, whose attention can be made plain."""
     model = artifact.load(folder)
     encoder = model.network.encoder
@@ -130,45 +128,53 @@ def small_batch(model: artifact.TrainedModel) -> Batch:
     return to_tensors(largest, model.network.device)
 
 
-def _digest(folder: Path) -> str:
-    """What tells the weights of a folder from others."""
-    with (folder / WEIGHTS_FILE).open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
+def network_graphs(model: artifact.TrainedModel, weights: str) -> Iterator[tuple[Exportable, Any]]:
+    """The parts of a network, each with its ONNX model in floats, which names the digest of the weights."""
+    for part in exportable(model.network, small_batch(model)):
+        with _plain_attention(model.network.encoder):
+            graph = graph_of(part, weights)
+        yield part, graph
 
 
-def _write(part: Exportable, folder: Path, weights: str, *, in_floats: bool) -> None:
+def _write(graph: Any, part: Exportable, folder: Path, *, in_floats: bool) -> None:
     """Write the graphs of a part."""
     import onnx
 
-    model = graph_of(part, weights)
-    if model.ByteSize() > LARGEST:
+    if graph.ByteSize() > LARGEST:
         raise InputError(
-            f"the {part.name} has {model.ByteSize()} bytes as an ONNX file; expected at most {LARGEST}"
+            f"the {part.name} has {graph.ByteSize()} bytes as an ONNX file; expected at most {LARGEST}"
         )
     exact = folder / file_name(part.name, "onnx")
-    onnx.save_model(model, exact)
+    onnx.save_model(graph, exact)
     if part.in_8_bits:
         _quantise(exact, folder / file_name(part.name, "onnx-int8"))
     if not in_floats:
         exact.unlink()
 
 
-def _write_types(arrays: dict[str, Tensor], folder: Path, weights: str) -> None:
-    """Write the graph that holds the vectors of types, if there are any."""
-    if not arrays:
-        return
+def _write_types(network: SpanModel, weights: str, folder: Path) -> None:
+    import onnx
+
+    if (graph := types_graph(network, weights)) is not None:
+        onnx.save_model(graph, folder / file_name(TYPES, "onnx"))
+
+
+def types_graph(network: SpanModel, weights: str) -> Any | None:
+    """The ONNX model that holds the vectors of types; None where spans are compared with none."""
     import onnx
     from onnx import helper, numpy_helper
 
     nodes, outputs = [], []
-    for name, tensor in arrays.items():
+    for name, tensor in type_arrays(network).items():
         value = numpy_helper.from_array(tensor.numpy(), name)
         nodes.append(helper.make_node("Constant", [], [name], value=value))
         outputs.append(helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, tensor.shape))
+    if not nodes:
+        return None
     graph = helper.make_graph(nodes, TYPES, [], outputs)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
     model.metadata_props.add(key=WEIGHTS, value=weights)
-    onnx.save_model(model, folder / file_name(TYPES, "onnx"))
+    return model
 
 
 def _quantise(exact: Path, out: Path) -> None:

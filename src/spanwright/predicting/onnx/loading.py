@@ -82,8 +82,7 @@ class GraphModel(TaggingModel[GraphNetwork]):
     @property
     def load(self) -> TaggingLoad:
         """How much is tagged at once."""
-        usual = tagging_load(self.device)
-        return replace(usual, pieces=_PIECES_OF_DEEP_HEADS) if self.network.has_deep_head else usual
+        return graph_load(deep_head=self.network.has_deep_head)
 
     def predict(self, batch: Batch[Array]) -> Predictions[Array]:
         """What the network predicts of a batch."""
@@ -111,6 +110,12 @@ class GraphModel(TaggingModel[GraphNetwork]):
     def _made_of(self) -> _GraphFields:
         assert self.made_of is not None  # only fields with defaults may follow those of all models
         return self.made_of
+
+
+def graph_load(*, deep_head: bool) -> TaggingLoad:
+    """How much graphs tag at once; less where the head is a span Transformer."""
+    usual = tagging_load(Processor())
+    return replace(usual, pieces=_PIECES_OF_DEEP_HEADS) if deep_head else usual
 
 
 def has_all_graphs(folder: Path, runtime: Runtime) -> bool:

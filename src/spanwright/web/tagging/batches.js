@@ -63,7 +63,7 @@ export function windowsOf({ starts, capacity }, segments, plan) {
   return windows;
 }
 
-/** The windows in batches of similar length that cost least together; 8-bit graphs answer for a batch as a whole. */
+/** The windows in batches of similar length that cost least together. */
 export function* batchesOf(windows, { starts }, plan) {
   const special = plan.prefix.length + plan.suffix.length;
   const length = ({ first, end }) => starts[end] - starts[first] + special;

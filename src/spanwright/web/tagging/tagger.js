@@ -7,6 +7,8 @@ import { Pieces } from "./pieces.js";
 import { Calibration } from "./calibration.js";
 import { sentences, words } from "./words.js";
 
+const MOST_THREADS = 4;
+
 export class Tagger {
   /** Load everything; `get` fetches a file of this folder. Nothing is fetched after that. */
   static async load(get) {
@@ -17,7 +19,8 @@ export class Tagger {
       ...stored.graphs.map(async (name) => unpacked(await get(`${name}.onnx.gz`))),
     ]);
     ort.env.wasm.wasmBinary = wasm;
-    ort.env.wasm.numThreads = 1; // more need headers that a plain web server does not send
+    // Threads share memory, which browsers allow where the server sends two headers: see docs/web.md.
+    ort.env.wasm.numThreads = self.crossOriginIsolated ? Math.min(navigator.hardwareConcurrency, MOST_THREADS) : 1;
     const sessions = {};
     for (const [at, name] of stored.graphs.entries()) sessions[name] = await session(graphs[at]);
     const types = sessions.types ? await sessions.types.run({}) : {};

@@ -49,11 +49,11 @@ function* wrappedBreaks(text) {
   for (const lines of paragraphs(text)) {
     const width = Math.max(...lines.map(([start, end]) => points(text.slice(start, end))));
     if (width > LIMITS.widest) continue;
-    const full = lines.slice(1).map((behind, at) => isFull(text, lines[at], behind, width));
+    const full = lines.slice(1).map((after, at) => isFull(text, lines[at], after, width));
     const isWrapped = width >= LIMITS.narrowest && full.filter(Boolean).length > 1;
-    for (const [at, behind] of lines.slice(1).entries()) {
+    for (const [at, after] of lines.slice(1).entries()) {
       const line = lines[at];
-      const next = text.slice(line[1], behind[1]).replace(leading, "");
+      const next = text.slice(line[1], after[1]).replace(leading, "");
       const goesOn = lower.test(next) || (isWrapped && full[at]);
       if (goesOn && !isEnded(text, line)) yield text.indexOf("\n", line[1]);
     }
@@ -77,8 +77,8 @@ function* paragraphs(text) {
 
 const points = (text) => Array.from(text).length;
 
-function isFull(text, line, behind, width) {
-  const [first] = text.slice(...behind).replace(leading, "").split(blanks, 1);
+function isFull(text, line, after, width) {
+  const [first] = text.slice(...after).replace(leading, "").split(blanks, 1);
   return points(text.slice(...line)) + 1 + Math.min(points(first), LIMITS.longest_token) > width;
 }
 

@@ -36,6 +36,7 @@ from typing import Any
 from machine import command, machine
 from spanwright.evaluation import evaluate
 from spanwright.formats.files import read
+from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.predicting.tagger import load as load_tagger
 from spanwright.selecting.choosing import Strategy, drawn
 from spanwright.selecting.select import select
@@ -206,10 +207,11 @@ def main() -> None:
     if not arguments.json.exists():
         head = {"command": command(), "machine": machine(), "settings": SETTINGS}
         arguments.json.write_text(json.dumps(head) + "\n", encoding="utf-8")
-    for seed, corpus, by in ORDER:
-        data = load(arguments.corpora, corpus, arguments.sentences)
-        simulation = Simulation(data, seed, arguments.out / f"{corpus}-{seed}", arguments.json)
-        simulation.run(by, GOAL * simulation.full_f1())
+    with locked_folder(arguments.out):  # a second process would remove what this one trains
+        for seed, corpus, by in ORDER:
+            data = load(arguments.corpora, corpus, arguments.sentences)
+            simulation = Simulation(data, seed, arguments.out / f"{corpus}-{seed}", arguments.json)
+            simulation.run(by, GOAL * simulation.full_f1())
 
 
 if __name__ == "__main__":

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from conftest import ROOT
 from spanwright import sample
+from spanwright.formats.files import read
 
 
 def _run(script: str, *arguments: str, folder: Path | None = None) -> None:
@@ -70,3 +75,35 @@ def test_selection_is_reported_as_far_as_it_is_simulated(tmp_path: Path) -> None
     assert rows["| mixed"].endswith("| –, –, – | –, –, – | – | – | – | – | 25.0% (3 of 6) | 0.125 |")
     assert "old" not in page.read_text() and page.read_text().endswith("<!-- /selection -->\nafter\n")
     assert (tmp_path / "docs/images/selection.png").stat().st_size > 1000
+
+
+@pytest.fixture
+def selection(monkeypatch: pytest.MonkeyPatch, tiny_encoder: str) -> Any:
+    """The simulation of selection, with a tiny encoder and rounds of one epoch."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    found = importlib.import_module("selection")
+    smaller = {"encoder.name": tiny_encoder, "windows.pieces": 64}
+    changes = {"SETTINGS": found.SETTINGS | smaller, "EPOCHS": 1, "FEWEST_PASSES": 1, "ROUNDS": 3}
+    for name, value in changes.items():
+        monkeypatch.setattr(found, name, value)
+    return found
+
+
+def test_selection_goes_on_where_it_was_stopped(selection: Any, tmp_path: Path) -> None:
+    documents = [read(file).documents for file in sample.files().values()]
+    data = selection.Data("some", *(each[:count] for each, count in zip(documents, (40, 5, 5), strict=True)))
+    results = tmp_path / "lines.jsonl"
+    simulation = selection.Simulation(data, 1, tmp_path / "models", results)
+    simulation._round("uncertainty", 1)
+    simulation._round("uncertainty", 2)
+    first, second = results.read_text().splitlines()
+    results.write_text(first + "\n")  # as if it was stopped after the training of the second round
+    simulation.run("uncertainty", goal=2.0)
+    lines = list(selection.lines(results, "some", 1, "uncertainty"))
+    assert [(line["round"], line["sentences"]) for line in lines] == [(1, 2), (2, 4), (3, 6)]
+    same = ("sentences", "words_share", "f1")
+    assert [lines[1][key] for key in same] == [json.loads(second)[key] for key in same]
+    before = results.read_text()
+    simulation.run("uncertainty", goal=2.0)
+    assert results.read_text() == before
+    assert not (tmp_path / "models" / "uncertainty").exists()

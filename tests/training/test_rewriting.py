@@ -135,7 +135,7 @@ def test_entities_that_words_cannot_express_have_no_rewrites() -> None:
 @pytest.mark.parametrize("span", [(0, 0, 0), (1, 1, 1), (9, 1, 1), (0, 1, 2), (1, 0, 100)])
 def test_other_spans_are_refused(span: tuple[int, int, int]) -> None:
     with pytest.raises(
-        InputError, match=f"document {span[0]}: words {span[1]} to {span[2]} are no gold span"
+        InputError, match=f"document {span[0]}: words {span[1]} to {span[2]} are not a gold span"
     ):
         written(rewriting(), [(0, 1, 1), span])
 

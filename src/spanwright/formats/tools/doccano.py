@@ -54,7 +54,7 @@ def form_named(name: str) -> Form:
     for form in FORMS:
         if form == name:
             return form
-    raise ValueError(f"expected is one of {', '.join(FORMS)}")
+    raise ValueError(f"expected one of {', '.join(FORMS)}")
 
 
 def recognises(path: Path, head: str) -> bool:

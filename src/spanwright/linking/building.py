@@ -78,7 +78,7 @@ def _add_vectors(
     read = [encoder.read(names) for names, _ in groups]
     if options.steps:
         sources = [
-            (index.named, own[vector_of])
+            (index, own[vector_of])
             for index, own, (_, vector_of) in zip(indexes.values(), read, groups, strict=True)
         ]
         train_encoder(encoder, sources, options, tell)

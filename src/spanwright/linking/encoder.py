@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.parts.encoder.backbone import from_config, hidden_size, load_pretrained, plain_config
+from spanwright.parts.precision import gains_by_bf16
 
 Floats = npt.NDArray[np.float32]
 _MOST_PIECES = 24
@@ -27,7 +28,8 @@ _CHUNK = 10_000
 class NameEncoder(nn.Module):
     """A backbone that reads names, and a learnt map of what it reads.
 
-    The backbone stays as it was pretrained: so each name is read once, and learning takes seconds.
+    The backbone stays as it was pretrained: so each name is read once, and learning takes seconds. It
+    computes in 16 bits where the processor has instructions for that, which takes less than half the time.
     """
 
     def __init__(self, backbone: nn.Module, pieces: PieceEncoder) -> None:
@@ -37,6 +39,7 @@ class NameEncoder(nn.Module):
         size = hidden_size(backbone)
         self.projection = nn.Linear(size, size, bias=False)
         nn.init.eye_(self.projection.weight)
+        self._in_16_bits = gains_by_bf16(torch.device("cpu"))
 
     @classmethod
     def pretrained(cls, name: str) -> NameEncoder:
@@ -98,6 +101,7 @@ class NameEncoder(nn.Module):
         longest = max(map(len, rows))
         ids = torch.tensor([row + [self.pieces.padding] * (longest - len(row)) for row in rows])
         mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows])
-        states: Tensor = self.backbone(input_ids=ids, attention_mask=mask).last_hidden_state
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._in_16_bits):
+            states: Tensor = self.backbone(input_ids=ids, attention_mask=mask).last_hidden_state.float()
         weights = mask.unsqueeze(-1).to(states.dtype)
         return nn.functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1)

@@ -20,6 +20,8 @@ Stage = Literal["exact", "abbreviation", "composite", "similar"]
 _CANDIDATES = 5
 _PART = 0.6
 """Each part of a composite mention must be as similar to a name."""
+_REPEATED = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
+"""A word that a long form ends with and a mention repeats: `WAS syndrome`."""
 _CHUNK = 64
 """Documents whose mentions are searched for together."""
 
@@ -235,12 +237,12 @@ def _expanded(mention: str, long_forms: Mapping[str, str]) -> str:
     for short, long in long_forms.items():
         if short not in mention:
             continue
-        whole = rf"(?<![^\W_]){re.escape(short)}(?![^\W_])"
+        whole = rf"(?<![^\W_]){re.escape(short)}s?(?![^\W_])"
         if long in mention:
             mention = re.sub(rf"\s*[(\[]\s*{whole}[^)\]]*[)\]]", "", mention)
         else:
             spelt = " ".join(long.split()).replace("\\", r"\\")
-            mention = re.sub(whole, spelt, mention)
+            mention = _REPEATED.sub(r"\1", re.sub(whole, spelt, mention))
     return mention
 
 

@@ -56,7 +56,7 @@ class NameIndex:
         ngrams: Mapping[str, npt.NDArray[Any]] | None = None,
         edits: Edits | None = None,
     ) -> None:
-        """`ngrams` are the arrays of an index of n-grams, `edits` those words, of the same names."""
+        """`ngrams` and `edits` are those of an index that was made of the same names."""
         self.named = named
         self.vectors = vectors
         self._stored_ngrams = ngrams
@@ -128,34 +128,30 @@ class NameIndex:
 
     def similar(self, mentions: Sequence[str], most: int) -> list[list[Candidate]]:
         """The concepts of the most similar names of each mention, the best first."""
-        rows = [self.ngrams.search(normal_key(mention), _FOUND) for mention in mentions]
-        if self.vectors is None:
-            scores = [self.ngrams.similarities(normal_key(m), r) for m, r in zip(mentions, rows, strict=True)]
-        else:
-            nearest = self.vectors.search(mentions, _FOUND)
-            rows = [np.union1d(*pair) for pair in zip(rows, nearest, strict=True)]
-            scores = self._mixed(mentions, rows)
-        found = [list(zip(r.tolist(), s.tolist(), strict=True)) for r, s in zip(rows, scores, strict=True)]
         return [
-            self._best(mention, [*self._edited(mention), *each], most)
-            for mention, each in zip(mentions, found, strict=True)
+            self._best(mention, [*self._edited(mention), *near], most)
+            for mention, near in zip(mentions, self._near(mentions), strict=True)
         ]
 
     def _edited(self, mention: str) -> list[tuple[int, float]]:
-        """The names that a mention is with some words exchanged, with their scores."""
+        """The names that a mention has once some of its words are exchanged, with their scores."""
         return [
             (row, EDITED + (NORMALISED - EDITED) * probability)
             for words, probability in variants(words_of(mention), self.edits).items()
             for row in self._rows_of(" ".join(sorted(words)))
         ]
 
-    def _mixed(self, mentions: Sequence[str], rows: Sequence[Rows]) -> list[Floats]:
-        assert self.vectors is not None
-        cosines = self.vectors.similarities(mentions, rows)
-        return [
-            VECTOR_SHARE * cosine + (1 - VECTOR_SHARE) * self.ngrams.similarities(normal_key(mention), each)
-            for mention, each, cosine in zip(mentions, rows, cosines, strict=True)
-        ]
+    def _near(self, mentions: Sequence[str]) -> list[list[tuple[int, float]]]:
+        """The names that n-grams and vectors find near each mention, with their scores."""
+        keys = [normal_key(mention) for mention in mentions]
+        rows = [self.ngrams.search(key, _FOUND) for key in keys]
+        if self.vectors is not None:
+            rows = list(map(np.union1d, rows, self.vectors.search(mentions, _FOUND)))
+        scores = list(map(self.ngrams.similarities, keys, rows))
+        if self.vectors is not None:
+            cosines = self.vectors.similarities(mentions, rows)
+            scores = [VECTOR_SHARE * c + (1 - VECTOR_SHARE) * s for c, s in zip(cosines, scores, strict=True)]
+        return [list(zip(r.tolist(), s.tolist(), strict=True)) for r, s in zip(rows, scores, strict=True)]
 
     def _best(self, mention: str, scored: Sequence[tuple[int, float]], most: int) -> list[Candidate]:
         """The best name of each concept, of rows with their scores.

@@ -1,7 +1,7 @@
 """Linking: accuracy on gold mentions, end to end after a tagger, what short forms give, and speed.
 
     python benchmarks/linking.py accuracy ../shared/corpora --json benchmarks/results/linking-accuracy.json
-    python benchmarks/linking.py accuracy ../shared/corpora --only 'NCBI disease' --encoder minilm \\
+    python benchmarks/linking.py accuracy ../shared/corpora --encoder minilm \\
         --json benchmarks/results/linking-accuracy-encoder.json
     python benchmarks/linking.py end-to-end ../shared/corpora \\
         --json benchmarks/results/linking-end-to-end.json

@@ -1,12 +1,13 @@
-"""Linking: accuracy on gold mentions, end to end behind a tagger, what short forms give, and speed.
+"""Linking: accuracy on gold mentions, end to end after a tagger, what short forms give, and speed.
 
     python benchmarks/linking.py accuracy ../shared/corpora --json benchmarks/results/linking-accuracy.json
-    python benchmarks/linking.py accuracy ../shared/corpora --only 'NCBI disease' --encoder minilm \\
+    python benchmarks/linking.py accuracy ../shared/corpora --encoder minilm \\
         --json benchmarks/results/linking-accuracy-encoder.json
-    python benchmarks/linking.py end-to-end ../shared/corpora --model RUN/model \\
+    python benchmarks/linking.py end-to-end ../shared/corpora \\
         --json benchmarks/results/linking-end-to-end.json
-    python benchmarks/linking.py speed ../shared/corpora --model RUN/model \\
-        --json benchmarks/results/linking-speed.json
+    python benchmarks/linking.py short-forms ../shared/corpora \\
+        --json benchmarks/results/linking-short-forms.json
+    python benchmarks/linking.py speed ../shared/corpora --json benchmarks/results/linking-speed.json
     python benchmarks/linking.py vectors ../shared/corpora --json benchmarks/results/linking-vectors.json
 
 `accuracy` links the gold mentions of a split to a lexicon and the names of the training split: NCBI
@@ -15,10 +16,11 @@ corpora (BC5CDR, BioID) without any document of BioRED's test split, since no le
 mention is right if it has exactly the concepts of gold; `any` counts one of them, as BioSyn's script does,
 whose paper also adds the names of the development split to the dictionary (rows `and names of dev`). Every
 mention with a concept counts. `dictionary lookup` is the plain one: the same name without regard to case.
-`end-to-end` tags the texts of NCBI disease with a model and links what it finds: F1 of the concepts of
-documents, and of entities with and without short forms (`tag --short-forms`).
+`end-to-end` tags the texts of NCBI disease with a model (`biomed` unless named) and links what it finds: F1
+of the concepts of documents. `short-forms` has F1 of entities with and without `tag --short-forms`.
 `speed` measures the processor time of tagging and linking in turns, with MEDIC alone and filled up with
-synthetic names. `vectors` builds and searches an index of random vectors in the place of those of names.
+synthetic names. `vectors` builds a linker with vectors of the names of four ontologies, and of changed ones
+up to more than 100,000, and measures what the index finds of the nearest names of mentions.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ from spanwright.lexicons.lexicon import lookup_key
 from spanwright.linking.building import EncoderOptions, build_linker, calibrated
 from spanwright.linking.concepts import NamedConcepts
 from spanwright.linking.linker import Linker, Stages
+from spanwright.linking.names import normal_key, unordered
 from spanwright.linking.neighbours import Neighbours
+from spanwright.linking.vectors import NameVectors
 from spanwright.origin import commit
 from spanwright.predicting.short_forms import with_short_forms
 from spanwright.predicting.tagger import Tagger, load
@@ -74,10 +78,11 @@ def files_of(pattern: str, *names: str) -> dict[str, str]:
 
 
 NCBI_FILES = files_of(NCBI, "train", "develop", "test")
+CDR_FILES = files_of(CDR, "Training", "Development", "Test")
 BIORED_FILES = files_of(BIORED, "Train", "Dev", "Test")
 CORPORA = {
     "NCBI disease": Linked(NCBI_FILES),
-    "BC5CDR diseases": Linked(files_of(CDR, "Training", "Development", "Test"), "Disease"),
+    "BC5CDR diseases": Linked(CDR_FILES, "Disease"),
     "BioRED diseases": Linked(BIORED_FILES, "DiseaseOrPhenotypicFeature"),
     "BioRED chemicals": Linked(
         BIORED_FILES,
@@ -94,8 +99,9 @@ STAGES = {
 }
 ROUNDS = 3
 """Turns of tagging and linking."""
-SIZE = 384
-"""Of MiniLM's vectors."""
+MOST_NAMES = 1_000_000
+NAMES_WITH_VECTORS = 101_000
+"""Just more than are all compared, so that an index is built."""
 
 
 def main() -> None:
@@ -103,6 +109,7 @@ def main() -> None:
     measures: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
         "accuracy": accuracy,
         "end-to-end": end_to_end,
+        "short-forms": short_forms,
         "speed": speed,
         "vectors": vectors,
     }
@@ -114,8 +121,8 @@ def main() -> None:
     parser.add_argument("--encoder", help="add the stage of vectors, with this encoder")
     parser.add_argument("--encoder-steps", type=int, default=EncoderOptions().steps)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--model", type=Path, help="a model directory that finds diseases")
-    parser.add_argument("--names", type=int, default=1_000_000, help="names or vectors, for speed")
+    parser.add_argument("--model", default="biomed", help="a model that finds diseases: a folder or a name")
+    parser.add_argument("--names", type=int, help="how many, for speed and vectors")
     parser.add_argument("--json", type=Path, help="write the result here")
     arguments = parser.parse_args()
     header = {"command": command(), "commit": commit(), "machine": machine(), "seed": arguments.seed}
@@ -174,6 +181,10 @@ def accuracy_of(
     if encoder := encoder_of(arguments):
         linker, seconds = timed(build_linker, lexicon, documents=train, encoder=encoder)
         rows["and vectors"] = scores_of(linker, scored, train) | {"building_processor_seconds": seconds}
+        if arguments.split == "test":
+            more = [*train, *splits["dev"]]
+            linker = build_linker(lexicon, documents=more, encoder=encoder)
+            rows["and vectors, and names of dev"] = scores_of(linker, scored, more)
     for name, row in rows.items():
         shares = row["on_gold_mentions"]
         print(f"{name:30} {shares['mentions']:5} {shares['accuracy']:.4f} any {shares['accuracy_any']:.4f}")
@@ -239,16 +250,15 @@ def told(scores: ConceptScores) -> dict[str, Any]:
 
 
 def end_to_end(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Scores of tagged and linked texts of NCBI disease, with short forms, and without doubtful links."""
+    """Scores of tagged and linked texts of NCBI disease, also without doubtful links."""
     training, dev, gold = (
         documents_of(arguments.corpora / NCBI_FILES[split], None)
         for split in ("train", "dev", arguments.split)
     )
     linker = build_linker(medic(arguments.corpora), documents=training, encoder=encoder_of(arguments))
-    tagger = load(arguments.model)
+    tagger = tagger_of(arguments.model, "NCBIdisease")
     tagged = list(tagger.tag([document.tagged(()) for document in gold]))
-    found = {"as tagged": tagged, "short forms": list(map(with_short_forms, tagged))}
-    rows = {name: end_to_end_scores(linker, gold, each, training) for name, each in found.items()}
+    rows = {"all links": end_to_end_scores(linker, gold, tagged, training)}
     tagged_dev = list(tagger.tag([document.tagged(()) for document in dev]))
     sure = linker_with_best_limit(calibrated(linker, dev), dev, tagged_dev)
     name = f"links with a confidence of {sure.minimum_confidence} or more, the best on dev"
@@ -276,9 +286,30 @@ def linker_with_best_limit(linker: Linker, gold: Sequence[Document], tagged: Seq
     return linker
 
 
-def model_name(folder: Path) -> str:
-    """What tells a model: the last folders of its path."""
-    return "/".join(folder.resolve().parts[-4:])
+def short_forms(arguments: argparse.Namespace) -> dict[str, Any]:
+    """F1 of the entities that a model finds in NCBI disease and BC5CDR, without and with short forms."""
+    found: dict[str, Any] = {}
+    golds = {
+        "NCBIdisease": documents_of(arguments.corpora / NCBI_FILES[arguments.split], None),
+        "BC5CDR": distinct_documents(arguments.corpora / CDR_FILES[arguments.split]),
+    }
+    for corpus, gold in golds.items():
+        tagged = list(tagger_of(arguments.model, corpus).tag([each.tagged(()) for each in gold]))
+        rows = {"as tagged": tagged, "short forms": list(map(with_short_forms, tagged))}
+        found[corpus] = {name: evaluate(gold, each).micro.to_dict() for name, each in rows.items()}
+        print(corpus, {name: row["f1"] for name, row in found[corpus].items()})
+    return {"split": arguments.split, "model": model_name(arguments.model), "rows": found}
+
+
+def tagger_of(model: str, corpus: str) -> Tagger:
+    """A model, answering with the types of a corpus where it knows several."""
+    tagger = load(model)
+    return tagger.answering(corpus=corpus) if tagger.model.labels.corpora else tagger
+
+
+def model_name(model: str) -> str:
+    """What tells a model: its name, or the last folders of its path."""
+    return "/".join(Path(model).resolve().parts[-4:]) if Path(model).exists() else model
 
 
 def encoder_of(arguments: argparse.Namespace) -> EncoderOptions | None:
@@ -290,11 +321,11 @@ def encoder_of(arguments: argparse.Namespace) -> EncoderOptions | None:
 def speed(arguments: argparse.Namespace) -> dict[str, Any]:
     """Processor time of building, and of tagging and of linking what was tagged, in turns."""
     documents = [each.tagged(()) for each in documents_of(arguments.corpora / NCBI_FILES["test"], None)]
-    tagger = load(arguments.model)
+    tagger = tagger_of(arguments.model, "NCBIdisease")
     tagger.tag("The first text takes longer than all others.")
     diseases = medic(arguments.corpora)
     rows = {}
-    for wanted in (0, 100_000, arguments.names):
+    for wanted in (0, 100_000, arguments.names or MOST_NAMES):
         name = f"MEDIC and synthetic names, {wanted:,} in all" if wanted else "MEDIC"
         lexicon = padded(diseases, wanted, arguments.seed)
         rows[name] = speed_of(lexicon, tagger, documents, arguments)
@@ -328,27 +359,87 @@ def speed_of(
 
 
 def vectors(arguments: argparse.Namespace) -> dict[str, Any]:
-    """An index of vectors around random centres, as names are: building, searching, and what it misses."""
-    generator = np.random.default_rng(arguments.seed)
-    centres = generator.standard_normal((arguments.names // 5, SIZE), dtype=np.float32)
-    known = centres[generator.integers(0, len(centres), arguments.names)]
-    known += 0.7 * generator.standard_normal(known.shape, dtype=np.float32)
-    known /= np.linalg.norm(known, axis=1, keepdims=True)
-    wanted = known[:200] + 0.02 * generator.standard_normal((200, SIZE), dtype=np.float32)
+    """A linker with vectors of real names and of changed ones: building it, and what its index finds."""
+    lexicon = changed_names(
+        ontologies(arguments.corpora), arguments.names or NAMES_WITH_VECTORS, arguments.seed
+    )
+    encoder = EncoderOptions(
+        name=arguments.encoder or "minilm", steps=arguments.encoder_steps, seed=arguments.seed
+    )
+    moments = [time.process_time()]
     before = memory()
-    index, building = timed(Neighbours.of, known)
-    found, searching = timed(index.search, wanted, 32)
-    nearest = Neighbours(known).search(wanted, 32)
-    shared = [len(set(a.tolist()) & set(b.tolist())) for a, b in zip(found, nearest, strict=True)]
+    linker = build_linker(lexicon, encoder=encoder, tell=lambda *_: moments.append(time.process_time()))
+    moments.append(time.process_time())
+    (index,) = linker.indexes.values()
+    assert index.vectors is not None
     row = {
-        "vectors": len(known),
-        "building_processor_seconds": building,
+        "names": len(index.named),
+        "distinct_names": len(index.vectors.vectors),
+        "steps": encoder.steps,
+        "building_processor_seconds": moments[-1] - moments[0],
+        "of_which_reading": moments[1] - moments[0],
+        "of_which_training": moments[-2] - moments[1],
+        "of_which_index": moments[-1] - moments[-2],
         "memory_grown_mb": memory() - before,
-        "search_processor_milliseconds": 1000 * searching / len(wanted),
-        "of_nearest_32_found": sum(shared) / (32 * len(wanted)),
-    }
+    } | searched(index.vectors, mentions_of_dev(arguments.corpora))
     print(json.dumps(row))
     return row
+
+
+def searched(known: NameVectors, mentions: Sequence[str]) -> dict[str, Any]:
+    """How many of the nearest names of mentions an index finds, and how long it takes."""
+    wanted = known.encoder.encode(mentions)
+    found: dict[str, Any] = {"mentions": len(mentions)}
+    for most in (1, 5, 32):
+        nearest = Neighbours(known.vectors.astype(np.float32)).search(wanted, most)
+        answers, seconds = timed(known.neighbours.search, wanted, most)
+        shared = [len(set(a.tolist()) & set(b.tolist())) for a, b in zip(answers, nearest, strict=True)]
+        found[f"recall_at_{most}"] = sum(shared) / (most * len(wanted))
+        found["search_processor_milliseconds"] = 1000 * seconds / len(wanted)
+    return found
+
+
+def mentions_of_dev(corpora: Path) -> list[str]:
+    """The distinct diseases of the development splits of NCBI disease and BC5CDR."""
+    mentions: dict[str, None] = {}
+    for corpus in (CORPORA["NCBI disease"], CORPORA["BC5CDR diseases"]):
+        for document in documents_of(corpora / corpus.files["dev"], corpus.type):
+            mentions.update(dict.fromkeys(document.mention(entity) for entity in document.entities))
+    return list(mentions)
+
+
+def ontologies(corpora: Path) -> Lexicon:
+    """MEDIC, the Disease and the Cell Ontology, and what they import of ChEBI, as names of no type."""
+    others = [
+        read_lexicon(corpora / "ontologies" / name)
+        for name in ("doid.obo", "cl-basic.obo", "chebi_import.obo")
+    ]
+    terms = [term for lexicon in (medic(corpora), *others) for term in lexicon.terms()]
+    return Lexicon(replace(term, type=None) for term in terms)
+
+
+def changed_names(lexicon: Lexicon, names: int, seed: int) -> Lexicon:
+    """A lexicon with more synonyms, up to a number of names that differ in more than the order of words.
+
+    They are names of their concepts with a letter left out, or with a word of another name before them.
+    """
+    generator = random.Random(seed)
+    terms = [term for term in lexicon.terms() if term.ids]
+    known = {unordered(normal_key(name)) for term in terms for name in term.names}
+    words = sorted({word for key in known for word in key.split() if len(word) > 3})
+    added: dict[int, list[str]] = {}
+    while len(known) < names:
+        at = generator.randrange(len(terms))
+        name = generator.choice(terms[at].names)
+        letter = generator.randrange(len(name))
+        changed = generator.choice((name[:letter] + name[letter + 1 :], f"{generator.choice(words)} {name}"))
+        key = unordered(normal_key(changed))
+        if key and key not in known:
+            known.add(key)
+            added.setdefault(at, []).append(changed)
+    return Lexicon(
+        replace(term, synonyms=(*term.synonyms, *added.get(at, ()))) for at, term in enumerate(terms)
+    )
 
 
 def built(lexicon: Lexicon, encoder: EncoderOptions | None) -> Linker:
@@ -397,13 +488,16 @@ def medic(corpora: Path) -> Lexicon:
 
 def documents_of(path: Path, type_: str | None) -> list[Document]:
     """The distinct documents of a file, with the entities of a type or of all, as diseases."""
-    distinct = {document.text: document for document in read(path).documents}
     return [
         document.tagged(
             tuple(replace(e, type="Disease") for e in document.entities if type_ in (None, e.type))
         )
-        for document in distinct.values()
+        for document in distinct_documents(path)
     ]
+
+
+def distinct_documents(path: Path) -> list[Document]:
+    return list({document.text: document for document in read(path).documents}.values())
 
 
 if __name__ == "__main__":

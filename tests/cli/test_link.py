@@ -81,6 +81,33 @@ def test_an_id_that_a_format_cannot_hold_is_refused_or_counted(tmp_path: Path, t
     assert concepts(tmp_path / "out.pubtator") == [(), (), ()]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("names.tsv", "surface\tconcept\n"),
+        ("names.tsv", "surface\tconcept\n \tD1\n"),
+        ("names.obo", "format-version: 1.2\n\n[Term]\nid: D1\n"),
+        ("medic.txt", "D1|114480||\n"),
+    ],
+)
+def test_a_lexicon_without_names_is_an_error(tmp_path: Path, tagged: Path, name: str, content: str) -> None:
+    lexicon = tmp_path / name
+    lexicon.write_text(content, encoding="utf-8")
+    done = run("link", tagged, "--lexicon", lexicon, "--out", tmp_path / "a.jsonl")
+    assert done.code == 2 and "Traceback" not in done.stderr
+    assert not (tmp_path / "a.jsonl").exists()
+
+
+def test_an_ontology_with_a_cycle_and_a_repeated_term_is_linked_to(tmp_path: Path, tagged: Path) -> None:
+    lexicon = tmp_path / "cycle.obo"
+    tumour = "[Term]\nid: D1\nname: breast tumour\nis_a: D2\n\n"
+    cyst = "[Term]\nid: D2\nname: cyst\nis_a: D1\n\n"
+    lexicon.write_text("format-version: 1.2\n\n" + tumour + cyst + tumour, encoding="utf-8")
+    done = run("link", tagged, "--lexicon", f"{lexicon}:Disease", "--out", tmp_path / "a.jsonl")
+    assert done.code == 0, done.stderr
+    assert concepts(tmp_path / "a.jsonl")[1] == ("D1",)
+
+
 def test_a_saved_linker_is_used_and_notices_another_lexicon(
     tmp_path: Path, lexicon: Path, tagged: Path
 ) -> None:

@@ -48,6 +48,12 @@ def test_an_abbreviation_is_expanded_inside_a_mention_too() -> None:
     assert link(build_linker(lexicon()), document).concepts == ("D1", "D2")
 
 
+@pytest.mark.parametrize("mention", ["WASs", "WAS syndrome"])
+def test_an_abbreviation_is_expanded_in_the_plural_and_without_repeating_words(mention: str) -> None:
+    text = f"Wiskott-Aldrich syndrome (WAS) is rare. Many {mention} were seen."
+    assert link(build_linker(lexicon()), marked(text, mention)).stage == "abbreviation"
+
+
 def test_stages_can_be_switched_off() -> None:
     off = build_linker(lexicon(), stages=Stages(abbreviations=False, composites=False, similar=False))
     assert link(off, marked("breast and ovarian cancer", "breast and ovarian cancer")).concepts == ()

@@ -22,7 +22,23 @@ from spanwright.text.abbreviations import expansions, find_abbreviations, occurr
         ("the Wiskott-Aldrich syndrome [WAS]", {"WAS": "Wiskott-Aldrich syndrome"}),
         ("heart attack (HA; see below)", {"HA": "heart attack"}),
         ("heart attack (HA, as we say)", {"HA": "heart attack"}),
-        ("many basal cell carcinomas (BCCs)", {"BCCs": "basal cell carcinomas"}),
+        (
+            "many basal cell carcinomas (BCCs)",
+            {"BCCs": "basal cell carcinomas", "BCC": "basal cell carcinomas"},
+        ),
+        (
+            "attenuated adenomatous polyposis coli (AAPC)",
+            {"AAPC": "attenuated adenomatous polyposis coli"},
+        ),
+        ("the superior sagittal sinus (SSS) of rats", {"SSS": "superior sagittal sinus"}),
+        (
+            "a gastro-intestinal/jaw tumor syndrome (GI-JT)",
+            {
+                "GI-JT": "gastro-intestinal/jaw tumor syndrome",
+                "GI": "gastro-intestinal",
+                "JT": "jaw tumor syndrome",
+            },
+        ),
         ("It has a heart. Attack (HA)", {}),
         ("no long form (XYZ) here", {}),
         ("the sick patients (HA)", {}),
@@ -45,6 +61,11 @@ def test_offsets_are_those_of_the_text() -> None:
 
 def test_of_several_definitions_the_first_counts() -> None:
     assert expansions("heart attack (HA), hay allergy (HA)") == {"HA": "heart attack"}
+
+
+def test_what_a_text_defines_counts_more_than_what_it_implies() -> None:
+    found = expansions("gastric-jaw tumors (GA-JTs), joint tears (JT), bad knees (BKs), BK (black keyboards)")
+    assert found["JT"] == "joint tears" and found["BK"] == "black keyboards"
 
 
 def test_occurrences_are_whole_words() -> None:

@@ -13,13 +13,11 @@ from spanwright.lexicons import Lexicon
 from spanwright.linking.concepts import SameConcepts, check_names, gather
 from spanwright.linking.confidence import Confidence, features, fit
 from spanwright.linking.index import NameIndex
-from spanwright.linking.linker import Linker, Stages
+from spanwright.linking.linker import ANY_TYPE, Linker, Stages
 from spanwright.text import Document
 
 STEPS = 600
 """Of the training of an encoder of names."""
-ANY_TYPE = ""
-"""The key of the index of names that are of no type, and so of any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +76,7 @@ def _add_vectors(
     read = [encoder.read(names) for names, _ in groups]
     if options.steps:
         sources = [
-            (index.named, own[vector_of])
+            (index, own[vector_of])
             for index, own, (_, vector_of) in zip(indexes.values(), read, groups, strict=True)
         ]
         train_encoder(encoder, sources, options, tell)

@@ -36,10 +36,11 @@ def features(candidates: Sequence[Candidate], stage: str) -> npt.NDArray[np.floa
     best = candidates[0].score
     lead = best - (candidates[1].score if len(candidates) > 1 else 0.0)
     known = stage in ("exact", "abbreviation")
+    closeness = sum(each.score for each in candidates)  # of known names, which share it between them
     return np.array(
         [
             known,
-            known and sum(each.score for each in candidates) <= NORMALISED + 1e-6,
+            known and closeness <= NORMALISED + 1e-6,
             stage == "abbreviation",
             stage == "composite",
             stage == "similar",

@@ -14,17 +14,22 @@ from torch import Tensor, nn
 
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.parts.encoder.backbone import from_config, hidden_size, load_pretrained, plain_config
+from spanwright.parts.precision import gains_by_bf16
 
 Floats = npt.NDArray[np.float32]
 _MOST_PIECES = 24
 """Of a name; of a longer one the first."""
 _BATCH = 64
+"""Names that are read together."""
+_CHUNK = 10_000
+"""Names that are cut into pieces together."""
 
 
 class NameEncoder(nn.Module):
     """A backbone that reads names, and a learnt map of what it reads.
 
-    The backbone stays as it was pretrained: so each name is read once, and learning takes seconds.
+    The backbone stays as it was pretrained: so each name is read once, and learning takes seconds. It
+    computes in 16 bits where the processor has instructions for that, which takes less than half the time.
     """
 
     def __init__(self, backbone: nn.Module, pieces: PieceEncoder) -> None:
@@ -34,6 +39,7 @@ class NameEncoder(nn.Module):
         size = hidden_size(backbone)
         self.projection = nn.Linear(size, size, bias=False)
         nn.init.eye_(self.projection.weight)
+        self._in_16_bits = gains_by_bf16(torch.device("cpu"))
 
     @classmethod
     def pretrained(cls, name: str) -> NameEncoder:
@@ -71,30 +77,31 @@ class NameEncoder(nn.Module):
 
     @torch.inference_mode()
     def read(self, names: Sequence[str]) -> Tensor:
-        """What the backbone reads, `(names, size)`, worked out in batches of names of similar length."""
-        order = sorted(range(len(names)), key=lambda place: len(names[place]))
-        found = torch.empty(len(names), self.projection.in_features)
+        """What the backbone reads, `(names, size)`, in batches of names of about as many pieces."""
+        rows = [
+            row
+            for start in range(0, len(names), _CHUNK)
+            for row in self._pieces(names[start : start + _CHUNK])
+        ]
+        order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
+        found = torch.empty(len(rows), self.projection.in_features)
         for start in range(0, len(order), _BATCH):
             places = order[start : start + _BATCH]
-            found[places] = self._means([names[place] for place in places])
+            found[places] = self._means([rows[place] for place in places])
         return found
 
-    def _means(self, names: Sequence[str]) -> Tensor:
-        """The mean state of each name, of length 1."""
-        ids, mask = self._padded(names)
-        states: Tensor = self.backbone(input_ids=ids, attention_mask=mask).last_hidden_state
-        weights = mask.unsqueeze(-1).to(states.dtype)
-        return nn.functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1)
-
-    def _padded(self, names: Sequence[str]) -> tuple[Tensor, Tensor]:
-        """Piece ids and their mask, `(names, pieces)`."""
+    def _pieces(self, names: Sequence[str]) -> list[list[int]]:
+        """The ids of each name's pieces, with those that the backbone expects at both ends."""
         encodings = self.pieces.tokenizer.encode_batch_fast(list(names), add_special_tokens=False)
-        rows = [self._row(encoding.ids) for encoding in encodings]
+        inner = (encoding.ids[:_MOST_PIECES] or [self.pieces.unknown] for encoding in encodings)
+        return [[*self.pieces.prefix, *ids, *self.pieces.end] for ids in inner]
+
+    def _means(self, rows: Sequence[list[int]]) -> Tensor:
+        """The mean state of each row of pieces, of length 1, `(rows, size)`."""
         longest = max(map(len, rows))
         ids = torch.tensor([row + [self.pieces.padding] * (longest - len(row)) for row in rows])
         mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows])
-        return ids, mask
-
-    def _row(self, ids: list[int]) -> list[int]:
-        inner = ids[:_MOST_PIECES] or [self.pieces.unknown]
-        return [*self.pieces.prefix, *inner, *self.pieces.end]
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._in_16_bits):
+            states: Tensor = self.backbone(input_ids=ids, attention_mask=mask).last_hidden_state.float()
+        weights = mask.unsqueeze(-1).to(states.dtype)
+        return nn.functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1)

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from spanwright.lexicons.lexicon import lookup_key
 from spanwright.linking.composites import is_composite
 from spanwright.linking.concepts import NamedConcepts
-from spanwright.linking.names import normal_key, unordered
+from spanwright.linking.edits import Edits, learn_edits, variants
+from spanwright.linking.names import normal_key, unordered, words_of
 from spanwright.linking.ngrams import NgramIndex
 from spanwright.linking.vectors import NameVectors
 
@@ -22,6 +23,8 @@ Floats = npt.NDArray[np.float32]
 
 EXACT, NORMALISED, REORDERED = 1.0, 0.97, 0.94
 """Scores of names that are the same but for case, for spelling and punctuation, for the order of words."""
+EDITED = 0.7
+"""The score that names would have whose words are exchanged with a probability of 0 of meaning the same."""
 VECTOR_SHARE = 0.6
 """Of vectors in the score of similar names; the rest is that of n-grams."""
 RENOWN_OF_KNOWN, RENOWN_OF_SIMILAR = 0.1, 0.02
@@ -51,11 +54,13 @@ class NameIndex:
         vectors: NameVectors | None = None,
         *,
         ngrams: Mapping[str, npt.NDArray[Any]] | None = None,
+        edits: Edits | None = None,
     ) -> None:
-        """`ngrams` are the arrays of an index of n-grams that was made of the same names."""
+        """`ngrams` and `edits` are those of an index that was made of the same names."""
         self.named = named
         self.vectors = vectors
         self._stored_ngrams = ngrams
+        self._stored_edits = edits
 
     @cached_property
     def _rows(self) -> dict[str, int | tuple[int, ...]]:
@@ -73,6 +78,13 @@ class NameIndex:
         return NgramIndex(self.named.keys, self._stored_ngrams)
 
     @cached_property
+    def edits(self) -> Edits:
+        """Which words may be exchanged, learnt when it is first needed."""
+        if self._stored_edits is not None:
+            return self._stored_edits
+        return learn_edits(self.named.keys, self.named.concept)
+
+    @cached_property
     def _renown(self) -> Floats:
         """How much is known of each concept, `(concepts,)`: the logarithm of its names and mentions.
 
@@ -85,11 +97,14 @@ class NameIndex:
 
     def exact(self, mention: str) -> list[Candidate]:
         """The concepts with the same name, the likeliest first, by the least that had to be ignored."""
-        found = self._rows.get(unordered(normal_key(mention)), ())
-        rows = (found,) if isinstance(found, int) else found
+        rows = self._rows_of(unordered(normal_key(mention)))
         closeness = {row: self._closeness(row, mention) for row in rows}
         best = max(closeness.values(), default=0.0)
         return self._ranked([row for row in rows if closeness[row] == best], best)
+
+    def _rows_of(self, key: str) -> tuple[int, ...]:
+        found = self._rows.get(key, ())
+        return (found,) if isinstance(found, int) else found
 
     def _closeness(self, row: int, mention: str) -> float:
         if lookup_key(self.named.names[row]) == lookup_key(mention):
@@ -113,32 +128,40 @@ class NameIndex:
 
     def similar(self, mentions: Sequence[str], most: int) -> list[list[Candidate]]:
         """The concepts of the most similar names of each mention, the best first."""
-        rows = [self.ngrams.search(normal_key(mention), _FOUND) for mention in mentions]
-        if self.vectors is None:
-            scores = [self.ngrams.similarities(normal_key(m), r) for m, r in zip(mentions, rows, strict=True)]
-        else:
-            nearest = self.vectors.search(mentions, _FOUND)
-            rows = [np.union1d(*pair) for pair in zip(rows, nearest, strict=True)]
-            scores = self._mixed(mentions, rows)
         return [
-            self._best(mention, each, score, most)
-            for mention, each, score in zip(mentions, rows, scores, strict=True)
+            self._best(mention, [*self._edited(mention), *near], most)
+            for mention, near in zip(mentions, self._near(mentions), strict=True)
         ]
 
-    def _mixed(self, mentions: Sequence[str], rows: Sequence[Rows]) -> list[Floats]:
-        assert self.vectors is not None
-        cosines = self.vectors.similarities(mentions, rows)
+    def _edited(self, mention: str) -> list[tuple[int, float]]:
+        """The names that a mention has once some of its words are exchanged, with their scores."""
         return [
-            VECTOR_SHARE * cosine + (1 - VECTOR_SHARE) * self.ngrams.similarities(normal_key(mention), each)
-            for mention, each, cosine in zip(mentions, rows, cosines, strict=True)
+            (row, EDITED + (NORMALISED - EDITED) * probability)
+            for words, probability in variants(words_of(mention), self.edits).items()
+            for row in self._rows_of(" ".join(sorted(words)))
         ]
 
-    def _best(self, mention: str, rows: Rows, scores: Floats, most: int) -> list[Candidate]:
-        """The best name of each concept; concepts that are named together answer composite mentions only."""
+    def _near(self, mentions: Sequence[str]) -> list[list[tuple[int, float]]]:
+        """The names that n-grams and vectors find near each mention, with their scores."""
+        keys = [normal_key(mention) for mention in mentions]
+        rows = [self.ngrams.search(key, _FOUND) for key in keys]
+        if self.vectors is not None:
+            rows = list(map(np.union1d, rows, self.vectors.search(mentions, _FOUND)))
+        scores = list(map(self.ngrams.similarities, keys, rows))
+        if self.vectors is not None:
+            cosines = self.vectors.similarities(mentions, rows)
+            scores = [VECTOR_SHARE * c + (1 - VECTOR_SHARE) * s for c, s in zip(cosines, scores, strict=True)]
+        return [list(zip(r.tolist(), s.tolist(), strict=True)) for r, s in zip(rows, scores, strict=True)]
+
+    def _best(self, mention: str, scored: Sequence[tuple[int, float]], most: int) -> list[Candidate]:
+        """The best name of each concept, of rows with their scores.
+
+        Concepts that are named together answer composite mentions only.
+        """
         several = is_composite(mention)
-        scores = np.clip(scores + RENOWN_OF_SIMILAR * self._renown[self.named.concept[rows]], 0, 1)
         found: dict[int, Candidate] = {}
-        for row, score in sorted(zip(rows.tolist(), scores.tolist(), strict=True), key=lambda pair: -pair[1]):
+        ranked = [(row, self._with_renown(row, score)) for row, score in scored]
+        for row, score in sorted(ranked, key=lambda pair: -pair[1]):
             concept = int(self.named.concept[row])
             answer = self.named.answers[concept]
             if concept not in found and (several or len(answer) == 1):
@@ -146,3 +169,7 @@ class NameIndex:
                 if len(found) == most:
                     break
         return list(found.values())
+
+    def _with_renown(self, row: int, score: float) -> float:
+        renown = float(self._renown[self.named.concept[row]])
+        return min(1.0, max(0.0, score + RENOWN_OF_SIMILAR * renown))

@@ -15,9 +15,8 @@ from torch import Tensor
 
 from spanwright.errors import InputError
 from spanwright.linking.building import EncoderOptions
-from spanwright.linking.concepts import NamedConcepts
 from spanwright.linking.encoder import NameEncoder
-from spanwright.linking.ngrams import NgramIndex
+from spanwright.linking.index import NameIndex
 
 _TEMPERATURE = 0.05
 _NEIGHBOURS = 3
@@ -31,17 +30,17 @@ Pair = tuple[int, int, int]
 
 def train_encoder(
     encoder: NameEncoder,
-    sources: Sequence[tuple[NamedConcepts, Tensor]],
+    sources: Sequence[tuple[NameIndex, Tensor]],
     options: EncoderOptions,
     tell: Callable[[int, float], None] = lambda step, loss: None,
 ) -> None:
-    """Train the map of an encoder on names that it has read, `(names, size)`, of each source in turn.
+    """Train the map of an encoder on the names of indexes, as it has read them, `(names, size)`, in turn.
 
     `tell` hears of each step and its loss. Learning rates fall to 0 along a line.
     """
     torch.manual_seed(options.seed)
     optimiser = torch.optim.AdamW(encoder.projection.parameters(), lr=options.rate, weight_decay=_DECAY)
-    batches = [(NameBatches(named, options.batch, options.seed), read) for named, read in sources]
+    batches = [(NameBatches(index, options.batch, options.seed), read) for index, read in sources]
     for step in range(options.steps):
         for group in optimiser.param_groups:
             group["lr"] = options.rate * (1 - step / options.steps)
@@ -71,10 +70,10 @@ def contrast(left: Tensor, right: Tensor, concept: Tensor) -> Tensor:
 class NameBatches(Iterator[list[Pair]]):
     """Pairs of names of concepts that look alike, drawn at random."""
 
-    def __init__(self, named: NamedConcepts, size: int, seed: int) -> None:
-        self._named = named
+    def __init__(self, index: NameIndex, size: int, seed: int) -> None:
+        self._named = named = index.named
         self._random = random.Random(seed)
-        self._ngrams = NgramIndex(named.keys)
+        self._ngrams = index.ngrams
         self._near: dict[int, list[int]] = {}
         self._rows: dict[int, list[int]] = {}
         for row, concept in enumerate(named.concept.tolist()):

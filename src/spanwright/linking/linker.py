@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -16,10 +17,14 @@ from spanwright.text.abbreviations import expansions
 
 LINKS = "links"
 """The annotation notes with everything about the links of a document; `evaluation/concepts.py` reads them."""
+ANY_TYPE = ""
+"""The key of the index of names that are of no type, and so of any."""
 Stage = Literal["exact", "abbreviation", "composite", "similar"]
 _CANDIDATES = 5
 _PART = 0.6
 """Each part of a composite mention must be as similar to a name."""
+_REPEATED = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
+"""A word that a long form ends with and a mention repeats: `WAS syndrome`."""
 _CHUNK = 64
 """Documents whose mentions are searched for together."""
 
@@ -73,7 +78,7 @@ class Linker:
         stages: Stages,
         digest: str = "",
     ) -> None:
-        """`indexes` are by type; the one of '' serves all types. `digest` tells what they were made of."""
+        """`indexes` are by type, or one of `ANY_TYPE`; `digest` tells what they were made of."""
         self.indexes = indexes
         self.same = same
         self.confidence = confidence
@@ -83,14 +88,9 @@ class Linker:
 
     def with_confidence(self, confidence: Confidence) -> Linker:
         """The same linker with other confidences."""
-        return Linker(
-            self.indexes,
-            self.same,
-            confidence,
-            minimum_confidence=self.minimum_confidence,
-            stages=self.stages,
-            digest=self.digest,
-        )
+        changed = copy(self)
+        changed.confidence = confidence
+        return changed
 
     def link(self, documents: Iterable[Document], *, candidates: bool = False) -> Iterator[Document]:
         """The documents with the concepts of their entities, in place of any they had.
@@ -137,7 +137,7 @@ class Linker:
         return self._index(type) is not None
 
     def _index(self, type: str) -> NameIndex | None:
-        return self.indexes.get(type) or self.indexes.get("")
+        return self.indexes.get(type) or self.indexes.get(ANY_TYPE)
 
     def _exact(self, mention: Mention, index: NameIndex) -> Link | None:
         """The link of a name that is known, long forms first; None if neither is."""
@@ -235,12 +235,12 @@ def _expanded(mention: str, long_forms: Mapping[str, str]) -> str:
     for short, long in long_forms.items():
         if short not in mention:
             continue
-        whole = rf"(?<![^\W_]){re.escape(short)}(?![^\W_])"
+        whole = rf"(?<![^\W_]){re.escape(short)}s?(?![^\W_])"
         if long in mention:
             mention = re.sub(rf"\s*[(\[]\s*{whole}[^)\]]*[)\]]", "", mention)
         else:
             spelt = " ".join(long.split()).replace("\\", r"\\")
-            mention = re.sub(whole, spelt, mention)
+            mention = _REPEATED.sub(r"\1", re.sub(whole, spelt, mention))
     return mention
 
 

@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.floating[Any]]
 Numbers = npt.NDArray[np.int64]
 MOST_COMPARED = 100_000
 """Vectors up to which all are compared."""
-_CONNECTIVITY, _WIDTH_OF_BUILDING, _WIDTH_OF_SEARCH = 16, 64, 64
+_CONNECTIVITY, _WIDTH_OF_BUILDING, _WIDTH_OF_SEARCH = 32, 128, 128
 """Neighbours of each vector in the graph, and how many vectors are kept in view."""
 
 

@@ -24,7 +24,6 @@ class NgramIndex:
     def __init__(self, keys: Sequence[str], stored: Mapping[str, npt.NDArray[Any]] | None = None) -> None:
         """Keys are names as `normal_key` gives them; `stored` are the `arrays` of an index of these keys."""
         self._keys = keys
-        self._size = len(keys)
         made = stored or _posting_lists(keys)
         self._rows: npt.NDArray[np.int32] = made["rows"]
         """Of all n-grams, one after the other."""
@@ -63,15 +62,14 @@ class NgramIndex:
         return self._highest(rows, weights, most)
 
     def _highest(self, rows: npt.NDArray[np.int32], weights: Floats, most: int) -> Integers:
-        """The rows with the greatest sums of weights for their length."""
-        if not len(rows):
-            return np.zeros(0, dtype=np.int64)
-        sums = np.bincount(rows, weights=weights, minlength=self._size)[rows] / self._norm[rows]
-        if len(sums) > 40 * most:  # every n-gram may have the same few rows, so that many are needed
-            kept = np.argpartition(-sums, 40 * most)[: 40 * most]
-            rows, sums = rows[kept], sums[kept]
-        found, first = np.unique(rows, return_index=True)
-        return found[np.argsort(-sums[first], kind="stable")][:most].astype(np.int64)
+        """The rows with the greatest sums of weights for their length, the greatest first."""
+        sums = np.bincount(rows, weights=weights)
+        found = np.flatnonzero(sums > 0)  # several times as fast as without the comparison
+        scores = sums[found] / self._norm[found]
+        if len(found) > most:
+            kept = np.sort(np.argpartition(scores, -most)[-most:])
+            found, scores = found[kept], scores[kept]
+        return found[np.argsort(-scores, kind="stable")]
 
     def similarities(self, key: str, rows: Integers) -> Floats:
         """The cosines of a key with some of the names."""

@@ -26,7 +26,7 @@ from spanwright.model_files import json_files
 if TYPE_CHECKING:
     from spanwright.linking.encoder import NameEncoder
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 DESCRIPTION, NAMES, ARRAYS = "linker.json", "names.json", "names.safetensors"
 ENCODER, TOKENIZER = "encoder.safetensors", "tokenizer.json"
 NEIGHBOURS = "neighbours-{}.usearch"
@@ -63,7 +63,12 @@ def _write(linker: Linker, folder: Path) -> None:
     stored: dict[str, Any] = {}
     for number, (type_, index) in enumerate(linker.indexes.items()):
         named = index.named
-        names[type_] = {"names": named.names, "keys": named.keys, "answers": named.answers}
+        names[type_] = {
+            "names": named.names,
+            "keys": named.keys,
+            "answers": named.answers,
+            "edits": index.edits,
+        }
         stored |= {f"{number}.concept": named.concept, f"{number}.weight": named.weight}
         stored |= {f"{number}.{name}": array for name, array in index.ngrams.arrays.items()}
         if index.vectors is not None:
@@ -170,7 +175,7 @@ def _index(
 
         neighbours = Neighbours.stored(own["vectors"], folder / NEIGHBOURS.format(number))
         vectors = NameVectors(own["vectors"], own["vector_of"], encoder, neighbours)
-    return NameIndex(named, vectors, ngrams=own)
+    return NameIndex(named, vectors, ngrams=own, edits=values["edits"])
 
 
 def _encoder(folder: Path, config: dict[str, Any] | None) -> NameEncoder | None:

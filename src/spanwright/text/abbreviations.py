@@ -2,7 +2,9 @@
 
 A short form stands in brackets after its long form, `tumour necrosis factor (TNF)`, or before a long form in
 brackets, `TNF (tumour necrosis factor)`. Its letters and digits must be found in the long form in their
-order, the first of them at the beginning of a word. All offsets are characters of the untouched text.
+order, the first of them at the beginning of a word. The shortest such long form is taken, unless the initials
+of a longer one are the short form: `attenuated adenomatous polyposis coli (AAPC)`. All offsets are characters
+of the untouched text.
 """
 
 from __future__ import annotations
@@ -16,7 +18,10 @@ from spanwright.text.document import Range
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]{1,200})[)\]]")
 _SENTENCE_END = re.compile(r"[.!?;:]\s|\n")
 _WORD_BEFORE = re.compile(r"(\S+)\s*\Z")
+_WORD = re.compile(r"[^\W_]+")
 _TOKEN = re.compile(r"\S+")
+_PLURAL = re.compile(r".*[A-Z0-9]s")
+_HALVES = re.compile(r"([A-Z0-9]{2,})-([A-Z0-9]{2,})")
 _SHORTEST, _LONGEST = 2, 10
 """Characters of a short form."""
 _LONG_CHARACTERS = 300
@@ -37,11 +42,27 @@ def find_abbreviations(text: str) -> tuple[Abbreviation, ...]:
 
 
 def expansions(text: str) -> dict[str, str]:
-    """The long form of each short form that a text defines; of several definitions the first counts."""
+    """The long form of each short form that a text defines; of several definitions the first counts.
+
+    A definition of `VSDs` also explains `VSD`, and one of `HPT-JT` also `HPT` and `JT`.
+    """
     found: dict[str, str] = {}
     for each in find_abbreviations(text):
         found.setdefault(text[slice(*each.short)], text[slice(*each.long)])
-    return found
+    implied = dict(pair for short, long in found.items() for pair in _implied(short, long))
+    return {**implied, **found}
+
+
+def _implied(short: str, long: str) -> Iterator[tuple[str, str]]:
+    """What a definition explains besides: the singular of a short form, and its two halves."""
+    if _PLURAL.fullmatch(short):
+        short = short[:-1]
+        yield short, long
+    if halves := _HALVES.fullmatch(short):
+        middle = _match(long, halves[2], 0, len(long))
+        if middle and (first := long[:middle].rstrip(" -/")):
+            yield halves[1], first
+            yield halves[2], long[middle:]
 
 
 def occurrences(text: str, short: str) -> Iterator[Range]:
@@ -103,18 +124,27 @@ def _sentence_start(text: str, end: int) -> int:
 
 
 def _long_form(text: str, short: str, context: Range) -> Range | None:
-    """The shortest end of a context that has the letters of a short form; None if there is none."""
+    """The end of a context that has the letters of a short form; None if there is none."""
     most = min(len(short) + 5, 2 * len(short))
     tokens = [match.span() for match in _TOKEN.finditer(text, *context)][-most:]
     if not tokens:
         return None
-    found = _match(text, short, tokens[0][0], context[1])
+    found = _initials(text, short, context)
+    if found is None:
+        found = _match(text, short, tokens[0][0], context[1])
     if found is None:
         return None
     start = max(begin for begin, _ in tokens if begin <= found)
     long = text[start : context[1]]
     is_long = len(long) > len(short) and not any(occurrences(long, short))
     return (start, context[1]) if is_long else None
+
+
+def _initials(text: str, short: str, context: Range) -> int | None:
+    """Where the last words of a context begin, if their initials are the short form."""
+    words = list(_WORD.finditer(text, *context))[-len(short) :]
+    same = "".join(word[0][0] for word in words).lower() == short.lower()
+    return words[0].start() if same else None
 
 
 def _match(text: str, short: str, start: int, end: int) -> int | None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
 _IDLE_SECONDS = 20
-_SWITCH_SECONDS = 0.001
 _BACKLOG = 2048
 _ACCEPTED_AT_ONCE = 8
 """Connections that are accepted before anything is done about them: the others keep their bodies for now."""
@@ -79,8 +78,6 @@ def run(service: Service, listening: socket.socket, on_ready: Callable[[], None]
     """
     signals = Signals()
     signals.listen()
-    # So long the thread that tags holds up the one that answers, each time that this reads or writes.
-    sys.setswitchinterval(_SWITCH_SECONDS)
     asyncio.run(serve(service, listening, signals=signals, on_ready=on_ready))
     sys.stdout.flush()
     sys.stderr.flush()

@@ -366,8 +366,8 @@ def vectors(arguments: argparse.Namespace) -> dict[str, Any]:
     encoder = EncoderOptions(
         name=arguments.encoder or "minilm", steps=arguments.encoder_steps, seed=arguments.seed
     )
+    before, began = memory(), time.monotonic()
     moments = [time.process_time()]
-    before = memory()
     linker = build_linker(lexicon, encoder=encoder, tell=lambda *_: moments.append(time.process_time()))
     moments.append(time.process_time())
     (index,) = linker.indexes.values()
@@ -376,6 +376,7 @@ def vectors(arguments: argparse.Namespace) -> dict[str, Any]:
         "names": len(index.named),
         "distinct_names": len(index.vectors.vectors),
         "steps": encoder.steps,
+        "building_seconds": time.monotonic() - began,
         "building_processor_seconds": moments[-1] - moments[0],
         "of_which_reading": moments[1] - moments[0],
         "of_which_training": moments[-2] - moments[1],

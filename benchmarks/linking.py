@@ -9,6 +9,8 @@
         --json benchmarks/results/linking-short-forms.json
     python benchmarks/linking.py speed ../shared/corpora --json benchmarks/results/linking-speed.json
     python benchmarks/linking.py vectors ../shared/corpora --json benchmarks/results/linking-vectors.json
+    python benchmarks/linking.py vectors ../shared/corpora --names 1 \\
+        --json benchmarks/results/linking-vectors-real-names.json
 
 `accuracy` links the gold mentions of a split to a lexicon and the names of the training split: NCBI
 disease, BC5CDR and BioRED diseases to MEDIC; BioRED chemicals and cell lines to the identifiers of other
@@ -20,7 +22,7 @@ mention with a concept counts. `dictionary lookup` is the plain one: the same na
 of the concepts of documents. `short-forms` has F1 of entities with and without `tag --short-forms`.
 `speed` measures the processor time of tagging and linking in turns, with MEDIC alone and filled up with
 synthetic names. `vectors` builds a linker with vectors of the names of four ontologies, and of changed ones
-up to more than 100,000, and measures what the index finds of the nearest names of mentions.
+up to `--names` (1 for no changed ones), and measures what the index finds of the nearest names of mentions.
 """
 
 from __future__ import annotations

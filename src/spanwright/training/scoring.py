@@ -11,6 +11,7 @@ import torch
 from spanwright.artifact import TrainedModel
 from spanwright.evaluation import Comparison, Scores, collect_confidences, compare_documents, strict_scores
 from spanwright.parts.batch import to_tensors
+from spanwright.parts.precision import lowered
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 from spanwright.training.confidence import calibrated, confidence_facts, uncalibrated
@@ -38,13 +39,18 @@ class DevScores:
 
 
 def score_dev(setup: Setup) -> DevScores:
-    """Score the model of a run on dev with the real decoder, after its thresholds are tuned there."""
+    """Score the model of a run on dev with the real decoder, after its thresholds are tuned there.
+
+    In the precision of the steps: the scores of the finished model, in 32 bits, are those of `finish`.
+    """
     model, evaluation = setup.model, setup.evaluation
-    set_tuned_thresholds(model, [evaluation[name] for name in setup.data.dev_splits])
-    found = {name: score_model(model, split) for name, split in evaluation.items() if name.startswith("dev")}
+    with lowered(model.network, model.settings.training.precision):
+        set_tuned_thresholds(model, [evaluation[name] for name in setup.data.dev_splits])
+        dev = {name: split for name, split in evaluation.items() if name.startswith("dev")}
+        found = {name: score_model(model, split) for name, split in dev.items()}
+        pruning = pruning_report(model, evaluation["dev"])
     scores = found.pop("dev")
     deciding = [found.get(name, scores).micro.f1 for name in setup.data.deciding]
-    pruning = pruning_report(model, evaluation["dev"])
     return DevScores(scores, found, sum(deciding) / len(deciding), pruning.to_dict() if pruning else {})
 
 

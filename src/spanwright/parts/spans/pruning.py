@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from spanwright.parts.batch import Batch, Spans
 from spanwright.parts.encoder.encoder import WordStates
+from spanwright.parts.layers import RARE
 from spanwright.parts.part import Part, Rows, width_rows
 from spanwright.settings.data import PruningSettings
 
@@ -31,7 +32,7 @@ class Pruner(Part):
         self.first = nn.Linear(state_width, settings.size + 1)
         self.last = nn.Linear(state_width, settings.size + 1)
         self.widths = nn.Embedding(width_limit, 1)
-        nn.init.zeros_(self.widths.weight)
+        nn.init.constant_(self.widths.weight, -RARE)
 
     @property
     def terms(self) -> Set[str]:

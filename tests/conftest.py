@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from places import shared_folder
+
 # Tiny matrices gain nothing from threads, and threads that wait for a busy core make them ten times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = Path(os.environ.get("SPANWRIGHT_CHROMIUM", "/usr/bin/chromium"))
 
 # `make test` tries fewer examples of each property than `make test-all`. CI repeats the same ones, so that a
@@ -39,11 +40,6 @@ def pytest_collection_finish() -> None:
     """Look for garbage among what tests make, and no longer among all modules and tests."""
     gc.enable()
     gc.freeze()
-
-
-def shared_folder(variable: str, name: str) -> Path:
-    """A folder of shared test material, from an environment variable or beside the project."""
-    return Path(os.environ.get(variable, ROOT.parent / "shared" / name))
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import spanwright
-from conftest import ROOT
+from places import ROOT
 from spanwright import sample
 from spanwright.parts.encoder import pretrained
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT
+from places import ROOT
 from spanwright import sample
 from spanwright.formats.files import read
 

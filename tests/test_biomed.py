@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 import tiny
-from conftest import ROOT
+from places import ROOT
 from spanwright.comparing import load_plan
 from spanwright.corpora.label_map import load_map
 from spanwright.model_card import model_card

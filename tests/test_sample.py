@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from conftest import ROOT
+from places import ROOT
 from spanwright import sample
 from spanwright.corpora.overlap import overlap
 from spanwright.formats.files import read

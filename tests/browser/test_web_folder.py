@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import making
 import naughty
 import tiny
-from conftest import ROOT
+from places import ROOT
 from spanwright import artifact
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.cli.main import app

@@ -8,7 +8,7 @@ from pathlib import Path
 import pretending
 import pytest
 
-from conftest import ROOT
+from places import ROOT
 from spanwright.comparing import load_plan
 from spanwright.comparing.plan import Plan
 from spanwright.training.corpora_file import load_corpora_file

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import making
-from conftest import ROOT
+from places import ROOT
 from spanwright.comparing import compare, load_plan
 from spanwright.comparing.claims import read_numbers
 from spanwright.formats.files import write

@@ -13,7 +13,7 @@ import pretending
 import pytest
 from pretending import cells_only, right
 
-from conftest import ROOT
+from places import ROOT
 from spanwright.comparing import RunOutcome, load_plan
 from spanwright.comparing.outcomes import write_outcomes
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import spanwright
-from conftest import ROOT
+from places import ROOT
 
 sys.path.insert(0, str(ROOT / "tools" / "site"))
 SOURCE = ROOT / "src" / "spanwright"

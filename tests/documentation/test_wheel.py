@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from places import ROOT
 
 
 def run(*command: str | Path, cwd: Path) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import shared_folder
 from golden.making_sets import SETS, make_set
+from places import shared_folder
 
 
 def form(folder: Path) -> set[tuple[str, str, str, int]]:

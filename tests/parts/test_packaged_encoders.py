@@ -15,7 +15,7 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from conftest import shared_folder
+from places import shared_folder
 from spanwright.errors import MissingPackageError
 from spanwright.parts.encoder.backbone import load_pretrained
 from spanwright.parts.encoder.pretrained import _find, prepare_encoder

@@ -20,7 +20,7 @@ from typing import Any
 
 import httpx
 
-from conftest import ROOT
+from places import ROOT
 from spanwright.linking.linker import Linker
 from spanwright.predicting.tagger import Tagger
 from spanwright.service import running

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import making
 import spanwright
 import tiny
-from conftest import ROOT
+from places import ROOT
 from service.annotating import TEXT, found, texts
 from service.serving import Served, served
 from spanwright.cli.main import app

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from conftest import ROOT
+from places import ROOT
 from spanwright import artifact
 from spanwright.predicting.onnx.export import export
 from spanwright.predicting.tagger import load

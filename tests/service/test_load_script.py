@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from conftest import ROOT
+from places import ROOT
 from spanwright import artifact
 
 

@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from itertools import combinations, pairwise, product
 from typing import Any
 
 import pytest
 
 from naughty import NAUGHTY
-from service.page_view import MODELS, drawn, focused, open_file, settle, shown, slide, tag, wait_for_answer
-from service.stand_in import Entities, StandIn, found, serving
-
-
-@pytest.fixture
-def stand_in() -> Iterator[StandIn]:
-    with serving(StandIn(MODELS)) as started:
-        yield started
-
-
-@pytest.fixture
-def page(browser: Any, stand_in: StandIn) -> Iterator[Any]:
-    with shown(browser, stand_in) as opened:
-        yield opened
-
+from service.page_view import drawn, focused, open_file, settle, slide, tag, wait_for_answer
+from service.stand_in import Entities, StandIn, found
 
 FIVE = "one of the human cell virus genes"
 NESTED: Entities = [

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from service.page_view import (
     ALL,
-    MODELS,
     TEXT,
     counts,
     drawn,
@@ -19,20 +17,7 @@ from service.page_view import (
     wait_for_answer,
     wait_for_text,
 )
-from service.stand_in import StandIn, serving
-
-
-@pytest.fixture
-def stand_in() -> Iterator[StandIn]:
-    with serving(StandIn(MODELS)) as started:
-        yield started
-
-
-@pytest.fixture
-def page(browser: Any, stand_in: StandIn) -> Iterator[Any]:
-    with shown(browser, stand_in) as opened:
-        yield opened
-
+from service.stand_in import StandIn
 
 REFUSED = ("Failed to load resource",)
 

@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.page_view import MODELS, drawn, focused, settle, shown, tag, wait_for_answer
-from service.stand_in import PAGE, StandIn, serving
+from service.page_view import drawn, focused, settle, shown, tag, wait_for_answer
+from service.stand_in import PAGE, StandIn
 from spanwright.palette import TYPE_COLOURS
-
-
-@pytest.fixture
-def stand_in() -> Iterator[StandIn]:
-    with serving(StandIn(MODELS)) as started:
-        yield started
-
-
-@pytest.fixture
-def page(browser: Any, stand_in: StandIn) -> Iterator[Any]:
-    with shown(browser, stand_in) as opened:
-        yield opened
 
 
 def test_everything_can_be_done_with_keys(page: Any, stand_in: StandIn) -> None:

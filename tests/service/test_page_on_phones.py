@@ -7,16 +7,10 @@ from typing import Any
 
 import pytest
 
-from service.page_view import MODELS, PHONE, TEXT, drawn, settle, shown, tag
-from service.stand_in import StandIn, serving
+from service.page_view import PHONE, TEXT, drawn, settle, shown, tag
+from service.stand_in import StandIn
 
 WIDTH = PHONE["viewport"]["width"]
-
-
-@pytest.fixture
-def stand_in() -> Iterator[StandIn]:
-    with serving(StandIn(MODELS)) as started:
-        yield started
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,31 +9,17 @@ import pytest
 
 from service.page_view import (
     ALL,
-    MODELS,
     TEXT,
     counts,
     drawn,
     open_file,
     settle,
-    shown,
     slide,
     tag,
     wait_for_answer,
     wait_for_text,
 )
-from service.stand_in import StandIn, serving
-
-
-@pytest.fixture
-def stand_in() -> Iterator[StandIn]:
-    with serving(StandIn(MODELS)) as started:
-        yield started
-
-
-@pytest.fixture
-def page(browser: Any, stand_in: StandIn) -> Iterator[Any]:
-    with shown(browser, stand_in) as opened:
-        yield opened
+from service.stand_in import StandIn
 
 
 def test_entities_of_a_text_are_drawn_and_counted(page: Any, stand_in: StandIn) -> None:

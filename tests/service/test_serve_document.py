@@ -9,7 +9,7 @@ from dataclasses import fields
 import pytest
 
 import tiny
-from conftest import ROOT
+from places import ROOT
 from service.serving import served
 from spanwright.cli.serve import serve_command
 from spanwright.predicting.tagger import Tagger

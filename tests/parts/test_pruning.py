@@ -133,3 +133,8 @@ def test_the_pruner_and_the_encoder_learn_from_pruning() -> None:
     assert {"spans.pruner.first.weight", "spans.pruner.last.weight"} <= changed
     assert any(name.startswith("encoder.") for name in changed)
     assert not any(name.startswith(("spans.scorer", "spans.representation")) for name in changed)
+
+
+def test_the_pruner_starts_from_rare_entities() -> None:
+    made = Pruner(PruningSettings(), state_width=5, width_limit=LIMIT)
+    assert made.widths.weight.sigmoid().max().item() < 0.02

@@ -319,3 +319,10 @@ def test_dropout_acts_on_states_in_training_only() -> None:
 def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError, match=next(iter(wrong))):
         TaggerSettings.model_validate(wrong)
+
+
+@pytest.mark.parametrize("sizes", [(1,), (5,), (3, 4)])
+def test_training_starts_from_words_outside_of_entities(sizes: tuple[int, ...]) -> None:
+    made = WordTagger(TaggerSettings(), state_width=4, sizes=sizes)
+    shares = made.projection.bias.detach().softmax(0)
+    assert shares[0].item() == pytest.approx(0.9, abs=0.05)

@@ -12,6 +12,7 @@ Either answers with its likeliest allowed path, in which I follows only B or I o
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from math import log
 from typing import ClassVar
 
 import torch
@@ -28,6 +29,9 @@ from spanwright.parts.spans.classes import NEVER, OwnTypes
 from spanwright.parts.spans.predictions import Predictions
 from spanwright.settings.auxiliaries import TAGS, TaggerSettings
 
+_OUTSIDE = 0.9
+"""The probability of O that training starts from: from even odds, the first steps would learn little else."""
+
 
 class WordTagger(Part):
     """`W dropout(state) + b` for every word, read as tags."""
@@ -41,6 +45,8 @@ class WordTagger(Part):
         self.own = OwnTypes(sizes)
         self.dropout = nn.Dropout(settings.dropout)
         self.projection = nn.Linear(state_width, tags)
+        with torch.no_grad():
+            self.projection.bias[0] = log(_OUTSIDE / (1 - _OUTSIDE) * max(1, tags - 1))
         self.rule: _WordByWord | _Path = _WordByWord() if settings.kind == "softmax" else _Path(tags)
 
     @property

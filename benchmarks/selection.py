@@ -19,7 +19,7 @@ So that the whole takes some 120 minutes of one core, a corpus is its first 1,20
 test sentences, and everything but dev is computed in bf16.
 
 Each finished round is a line of `--json`; the command goes on where it was stopped. Random and the default
-strategy come first, at all seeds, then the others seed by seed.
+strategy come first, at all seeds, then the others corpus by corpus.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,8 @@ SEEDS = (1, 2, 3)
 FIRST: tuple[Strategy, ...] = ("random", "mixed")
 REST: tuple[Strategy, ...] = ("uncertainty", "novelty", "disagreement")
 ORDER = [
-    (seed, corpus, by)
-    for seeds, strategies in ((SEEDS, FIRST), (SEEDS[:1], REST), (SEEDS[1:], REST))
-    for seed in seeds
-    for corpus in CORPORA
-    for by in strategies
+    *product(SEEDS, CORPORA, FIRST),
+    *((seed, corpus, by) for corpus, seed, by in product(CORPORA, SEEDS, REST)),
 ]
 RESULTS = Path("benchmarks/results/selection.jsonl")
 FULL = "full"

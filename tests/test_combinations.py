@@ -299,7 +299,7 @@ CONDITIONAL = {"conditional", "conditional-divergence"}
 TOGETHER = {
     "deep spans with smoothing": ("dspert", ("scorer.smoothing=0.2",), {"spans"}),
     "deep spans with an auto-encoder": ("dspert", (CVAE,), {"spans"} | CONDITIONAL),
-    "sigmoids behind a bottleneck, with a writer": (
+    "sigmoids after a bottleneck, with a writer": (
         "joint-ib",
         (WRITER, SMALL_NARROW, "representation.size=16"),
         {"spans", "compression"} | WRITTEN,

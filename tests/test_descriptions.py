@@ -166,7 +166,7 @@ WRONG = {
         "date": ("Gene = 2024-01-01", "'Gene' is a date or time"),
         "list": ('Gene = ["a", "b"]', "'Gene' is a list"),
         "twice": ('Gene = "a"\nGene = "b"', 'Cannot overwrite a value (at end of document): Gene = "b"'),
-        "twice, and more behind": (
+        "twice, and more after": (
             'Gene = "a"\nGene = "b"\nCell = "c"',
             'Cannot overwrite a value (at line 2, column 11): Gene = "b"',
         ),
@@ -380,6 +380,6 @@ def test_a_name_in_words_keeps_letters_and_digits(name: str) -> None:
         return "".join(filter(str.isalnum, text.casefold()))
 
     assume(not any(known in name for known in ("PER", "ORG", "LOC", "MISC", "GPE", "FAC", "VEH", "WEA")))
-    # Behind another word, abbreviations in small letters are not spelt out.
+    # After another word, abbreviations in small letters are not spelt out.
     name = f"a_{name}"
     assert characters(label_in_words(name)) == characters(name)

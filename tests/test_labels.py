@@ -99,7 +99,7 @@ def test_an_unknown_corpus_or_none_is_the_first() -> None:
     [
         LabelSpace(("A",)),
         LabelSpace(("A", "B"), ("an a", "a b")),
-        LabelSpace(("A",), prototypes=((("before", "a", "behind"),),)),
+        LabelSpace(("A",), prototypes=((("before", "a", "after"),),)),
         LabelSpace(("A", "B"), corpora=("first", "second")),
         LabelSpace(("B", "A", "B"), corpora=("first", "second"), corpus=(0, 1, 1), shared=("B", "", "B")),
     ],

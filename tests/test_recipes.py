@@ -71,7 +71,7 @@ def test_a_recipe_trains_and_learns_from_its_first_steps(
         chosen = load_settings(recipe, [*changes, "corpora.target=['first']", "corpora.map=auto"])
         documents = [*making.of_corpus(documents[:3], "first"), *making.of_corpus(documents[3:], "second")]
         dev = making.of_corpus(dev, "first")
-    # All documents are one batch; where a first phase trains a part alone, the second step is behind it.
+    # All documents are one batch; where a first phase trains a part alone, the second step is after it.
     recorder = Recorder(stop_at_step=2 if chosen.objective.phases else 1)
     with pytest.raises(StoppedError):
         train(

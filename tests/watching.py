@@ -15,7 +15,7 @@ class StoppedError(Exception):
 
 
 class Recorder:
-    """Remembers losses, F1 scores, warnings, the fresh weights and those behind each epoch."""
+    """Remembers losses, F1 scores, warnings, the fresh weights and those after each epoch."""
 
     def __init__(self, *, stop_at_step: int | None = None) -> None:
         self.stop_at_step = stop_at_step

@@ -71,7 +71,7 @@ def conditions_of(made: TrainedModel) -> torch.nn.Parameter:
 # Labels.
 
 
-def test_each_corpus_has_its_types_behind_a_label_for_no_entity() -> None:
+def test_each_corpus_has_its_types_after_a_label_for_no_entity() -> None:
     found = corpus_labels(model())
     assert found.names == ("no entity", "Cell", "Gene", "no entity", "Cell", "Gene", "no entity", "Cell")
     assert found.corpus.tolist() == [0, 0, 0, 1, 1, 1, 2, 2]

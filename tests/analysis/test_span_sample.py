@@ -29,7 +29,7 @@ BOTTLENECK = ({"kind": "bottleneck", "hidden": (12,), "size": 6},)
 MODELS: dict[str, dict[str, object]] = {
     "softmax": {},
     "bi-encoder": {"scorer": BI_ENCODER},
-    "sigmoid behind a bottleneck": {"scorer": {"kind": "sigmoid"}, "transforms": BOTTLENECK},
+    "sigmoid after a bottleneck": {"scorer": {"kind": "sigmoid"}, "transforms": BOTTLENECK},
 }
 
 
@@ -105,7 +105,7 @@ def test_vectors_types_and_scores_belong_together(model: TrainedModel) -> None:
 
 
 def test_models_with_transforms_show_what_their_vectors_were_before() -> None:
-    model = tiny.model(**MODELS["sigmoid behind a bottleneck"])
+    model = tiny.model(**MODELS["sigmoid after a bottleneck"])
     sample = collect_spans(model, DOCUMENTS, spans=20)
     every = candidates(model)
     table = np.stack([each.vector for each in every])

@@ -43,7 +43,7 @@ def test_numbers_of_known_words_lead_back_to_them(words: list[str]) -> None:
     assert made.words([START, *made.numbers(words), END, PAD, PAD]) == words
 
 
-def test_nothing_behind_the_first_end_is_read() -> None:
+def test_nothing_after_the_first_end_is_read() -> None:
     made = vocabulary("ague")
     assert made.words([4, END, 4, END]) == ["ague"]
 

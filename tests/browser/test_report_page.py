@@ -114,10 +114,10 @@ def test_passages_come_twenty_at_a_time(page: Any) -> None:
     seen = []
     while True:
         seen += page.locator(".passage-head").all_inner_texts()
-        if page.is_disabled("#page-behind"):
+        if page.is_disabled("#page-after"):
             break
         assert page.locator(".passage").count() == 20
-        page.click("#page-behind")
+        page.click("#page-after")
     assert len(seen) == len(set(seen)) == total
 
 
@@ -167,7 +167,7 @@ def bars(page: Any, side: str) -> list[tuple[str, str]]:
     return sorted(found.items())
 
 
-def test_bars_lie_under_exactly_the_mention_also_behind_astral_characters(
+def test_bars_lie_under_exactly_the_mention_also_after_astral_characters(
     browser: Any, tmp_path: Path
 ) -> None:
     text = "🧬🧬 kidney or 𝔘𝔫𝔦 liver disease"

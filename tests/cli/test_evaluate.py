@@ -40,7 +40,7 @@ def predicted(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def damaged(tmp_path: Path, gold: Path) -> Path:
-    """The gold file with eight lines behind it that are not JSON."""
+    """The gold file with eight lines after it that are not JSON."""
     path = tmp_path / "damaged.jsonl"
     path.write_text(gold.read_text(encoding="utf-8") + '{"id": \n' * 8, encoding="utf-8")
     return path

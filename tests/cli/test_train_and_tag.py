@@ -296,7 +296,7 @@ def test_the_version_is_printed() -> None:
 
 
 def verbs() -> list[str]:
-    """The names of all commands; those of a group stand behind its name."""
+    """The names of all commands; those of a group stand after its name."""
     found = [str(command.name) for command in app.registered_commands]
     for group in app.registered_groups:
         assert group.typer_instance is not None

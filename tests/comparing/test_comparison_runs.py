@@ -142,7 +142,7 @@ def test_an_interrupted_comparison_goes_on_and_leaves_finished_runs_alone(
 def test_an_interrupted_run_goes_on_from_its_checkpoint(
     corpus: Path, tiny_encoder: str, tmp_path: Path
 ) -> None:
-    """Twelve or more batches an epoch: the run stops at step 16, behind the checkpoint of the first epoch."""
+    """Twelve or more batches an epoch: the run stops at step 16, after the checkpoint of the first epoch."""
     chosen = plan(corpus, tiny_encoder)
     with pytest.raises(StoppedError):
         compare(chosen, out=tmp_path, watcher=Watched(stop_in_run=1))
@@ -260,12 +260,13 @@ def without_seconds(results: Path) -> str:
     return re.sub(r'"(seconds|words_per_second)": [\d.e-]+', "", results.read_text())
 
 
-def test_lines_from_before_a_setting_was_there_are_kept(
+def test_lines_from_before_a_setting_was_there_or_with_other_words_about_a_recipe_are_kept(
     corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
 ) -> None:
     older = [json.loads(line) for line in (compared / "runs.jsonl").read_text().splitlines()]
     for line in older:
         del line["settings"]["optimiser"]["epsilon"]
+        line["settings"]["description"] = "what was said of it before"
     (tmp_path / "runs.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in older))
     watched = Watched()
     compare(plan(corpus, tiny_encoder), out=tmp_path, watcher=watched)

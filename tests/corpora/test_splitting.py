@@ -91,7 +91,7 @@ def test_passages_of_an_article_go_to_the_same_part(
     assert sum(map(len, found)) == len(set(article_of.values()))
 
 
-def test_documents_whose_ids_merely_have_numbers_behind_them_are_articles_of_their_own() -> None:
+def test_documents_whose_ids_merely_have_numbers_after_them_are_articles_of_their_own() -> None:
     documents = [Document(f"file#{number}", "ab") for number in range(10)]
     assert [len(part) for part in split_documents(documents, [1, 1])] == [5, 5]
 

@@ -170,7 +170,7 @@ def test_a_mention_is_seen_whatever_its_case_and_white_space() -> None:
     }
 
 
-def test_a_mention_is_seen_behind_a_letter_that_grows_in_lower_case() -> None:
+def test_a_mention_is_seen_after_a_letter_that_grows_in_lower_case() -> None:
     training = [mentions("İzmir, p53 and İL here", "p53", "İL")]
     gold = mentions("İİ P53 then il and İl", "P53", "il", "İl")
     assert buckets("mention", [gold], training=training) == {"seen": (2, 2), "unseen": (1, 1)}

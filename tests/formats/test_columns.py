@@ -60,7 +60,7 @@ def test_marks_need_no_empty_lines_around_them() -> None:
     assert [document.text for document in found] == ["a", "b c"]
 
 
-def test_an_id_behind_the_mark_is_the_id() -> None:
+def test_an_id_after_the_mark_is_the_id() -> None:
     found, _ = read(FORMAT, "-DOCSTART- (7 EU)\tO\n\na\tO\n\n-DOCSTART-\tO\n\nb\tO\n", "news.tsv")
     assert [(document.id, document.generated_id) for document in found] == [("7 EU", False), ("news#2", True)]
 
@@ -256,7 +256,7 @@ def test_an_empty_file_holds_no_documents() -> None:
     assert read(FORMAT, "")[0] == read(FORMAT, " \n\t\n")[0] == read(FORMAT, "  ")[0] == []
 
 
-def test_the_lines_of_problems_are_right_behind_any_sentence_borders() -> None:
+def test_the_lines_of_problems_are_right_after_any_sentence_borders() -> None:
     _, log = read(FORMAT, "\n\na\tO\n \n\t\n-DOCSTART-\tO\nb\tO\n\n\n# c\nd\tO\ne\tbad\n")
     assert [line for line, _ in problems(log)] == [12]
 

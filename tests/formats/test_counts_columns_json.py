@@ -178,7 +178,7 @@ def test_the_tag_schemes_of_real_files_are_detected(corpora: Path, name: str) ->
 def test_the_position_numbers_of_weibo_are_left_out(corpora: Path) -> None:
     documents = read(corpora / "weibo" / "weiboNER_2nd_conll.dev").documents
     assert documents[0].text.startswith("口腔溃疡加")
-    # Positions behind the ninth have two digits, and some characters are digits themselves.
+    # Positions after the ninth have two digits, and some characters are digits themselves.
     lengths = Counter(end - start for document in documents for start, end in document.words or ())
     assert lengths == {1: 14_493, 2: 16}
 

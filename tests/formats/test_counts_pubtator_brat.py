@@ -24,7 +24,7 @@ class Expected:
     """Annotations whose mention is not the text at their offsets, those outside the text included."""
     repeated_ids: int = 0
     outside: int = 0
-    """Annotations that end behind the text and are rejected."""
+    """Annotations that end after the text and are rejected."""
 
 
 def chemicals_and_diseases(chemicals: int, diseases: int) -> Expected:

@@ -218,7 +218,7 @@ def test_what_may_be_left_out_is_listed_one_by_one(tmp_path: Path) -> None:
 
 
 def interrupted() -> Iterator[Document]:
-    """Documents whose source fails behind the first."""
+    """Documents whose source fails after the first."""
     yield GENE
     raise OSError("no space left on device")
 

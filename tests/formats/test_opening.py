@@ -85,7 +85,7 @@ def test_a_path_keeps_all_but_the_ending_of_its_compression() -> None:
 
 
 @pytest.mark.parametrize("ending", COMPRESS)
-def test_a_file_that_is_cut_off_is_told_behind_what_is_good(tmp_path: Path, ending: str) -> None:
+def test_a_file_that_is_cut_off_is_told_after_what_is_good(tmp_path: Path, ending: str) -> None:
     lines = b"".join(b'{"text": "%s"}\n' % os.urandom(400).hex().encode() for _ in range(2000))
     whole = COMPRESS[ending](lines)
     path = tmp_path / f"docs.jsonl{ending}"

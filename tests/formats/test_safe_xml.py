@@ -37,7 +37,7 @@ BOMBS = {
     "unparsed entity": '<!DOCTYPE set [<!NOTATION n SYSTEM "n"><!ENTITY x SYSTEM "CANARY" NDATA n>]><set/>',
     "default attributes": f'<!DOCTYPE set [<!ATTLIST a b CDATA "{LONG}">]><set>{"<a/>" * 50_000}</set>',
     "both subsets": '<!DOCTYPE set SYSTEM "CANARY" [<!ENTITY x "lol">]><set><a>&x;</a></set>',
-    "behind a comment": '<?xml version="1.0"?>\n<!-- -->\n<!DOCTYPE set [<!ENTITY x "lol">]><set>&x;</set>',
+    "after a comment": '<?xml version="1.0"?>\n<!-- -->\n<!DOCTYPE set [<!ENTITY x "lol">]><set>&x;</set>',
 }
 
 

@@ -213,7 +213,7 @@ def rows(arrays: Arrays, *, joint: bool) -> Iterator[tuple[Row, float]]:
 
 
 def in_words(arrays: Arrays, row: Row) -> Row:
-    """(window, type, first word, word behind the last)."""
+    """(window, type, first word, word after the last)."""
     window, type_, first, last = row
     words = arrays["word_of_token"][window].tolist()
     return window, type_, words[first], words[last] + 1

@@ -128,7 +128,7 @@ def test_gradients_with_and_without_the_target(arrays: Arrays, detach: bool, suf
 def scorer(arrays: Arrays) -> Softmax:
     names = numbered(arrays, "classifier")
     hidden = tuple(len(arrays[f"{name}_bias"]) for name in names[:-1])
-    sizes = [behind - first - 1 for first, behind in arrays["label_ranges"].tolist()]
+    sizes = [after - first - 1 for first, after in arrays["label_ranges"].tolist()]
     settings = SoftmaxSettings(hidden=hidden, dropout=0.0, reduction="spans")
     made = Softmax(settings, vector_size=arrays["h_span"].shape[1], sizes=sizes)
     load_layers(made.layers, arrays, names)

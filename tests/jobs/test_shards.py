@@ -114,7 +114,7 @@ def test_an_input_of_no_format_is_told_and_the_others_are_read(tmp_path: Path) -
     assert "not read, or not to its end" in found[0].problems[0].reason
 
 
-def test_problems_behind_the_last_document_have_a_shard(tmp_path: Path) -> None:
+def test_problems_after_the_last_document_have_a_shard(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "good"}\nbroken\n')
     found, end = read_all([tmp_path / "a.jsonl"], Reading(shard_documents=1))
     assert [(len(shard.documents), shard.rejected) for shard in found] == [(1, 0), (0, 1)]

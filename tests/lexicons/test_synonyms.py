@@ -58,7 +58,7 @@ def test_without_documents_concepts_say_nothing() -> None:
     assert Synonyms(lexicons=[lexicon]).of("flu", ["D2"]) == ("grippe",)
 
 
-def test_names_of_lexicons_come_behind_those_of_the_corpus() -> None:
+def test_names_of_lexicons_come_after_those_of_the_corpus() -> None:
     lexicon = Lexicon([Term("Flu", None, "X", ("fever", "GRIPPE"))])
     assert Synonyms([FLU], [lexicon]).of("flu", ["D1"]) == ("Influenza", "grippe", "fever")
 

@@ -175,7 +175,7 @@ def test_the_order_of_spans_changes_no_vector() -> None:
     torch.testing.assert_close(shuffled.spans, part(given_states, spans_of(candidates)).spans[order])
 
 
-def test_means_of_single_precision_stay_accurate_behind_large_states() -> None:
+def test_means_of_single_precision_stay_accurate_after_large_states() -> None:
     part = composed(["mean"], activation="none").float()
     large, small = torch.full((400, WIDTH), 1e6), torch.randn(4, WIDTH)
     start = torch.cat([large, small])

@@ -1,4 +1,4 @@
-"""Candidate pruning: which spans are kept, what the pruner learns, and what a model behind it answers."""
+"""Candidate pruning: which spans are kept, what the pruner learns, and what a model after it answers."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ TYPES = 2
 def batch(
     words: int, golds: list[Gold], *, limit: int = 100, before: int = 0, whole: bool = True, distance: int = 1
 ) -> Batch:
-    """One window of words with all spans up to a width, behind one whose words are in no span."""
+    """One window of words with all spans up to a width, after one whose words are in no span."""
     spans = [
         (1, before + first, before + last)
         for first in range(words)

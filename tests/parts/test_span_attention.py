@@ -20,7 +20,7 @@ def inputs() -> tuple[Tensor, Tensor, Tensor]:
     )
 
 
-def test_words_behind_the_end_of_a_span_are_marked() -> None:
+def test_words_after_the_end_of_a_span_are_marked() -> None:
     inside = Inside.of(SPANS, 4)
     assert inside.words.tolist() == [[0, 1, 2], [1, 1, 1], [4, 4, 4], [2, 3, 3]]
     assert (~inside.outside).sum(1).tolist() == SPANS.widths.tolist()

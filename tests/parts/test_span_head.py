@@ -1,4 +1,4 @@
-"""Span heads behind a bottleneck: the mean of what samples cost, and answers that are never drawn."""
+"""Span heads after a bottleneck: the mean of what samples cost, and answers that are never drawn."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_answers_are_those_of_the_means_whatever_the_noise(kind: str, keep: floa
 
 
 @pytest.mark.parametrize("kind", SCORERS)
-def test_behind_a_pruner_only_what_is_kept_is_scored_and_compressed(kind: str) -> None:
+def test_after_a_pruner_only_what_is_kept_is_scored_and_compressed(kind: str) -> None:
     made, given = head(kind, keep=0.5), batch()
     assert made.terms == {"spans", "compression", "pruning"}
     kept = made.pruner.pruned(made.pruner(states(), given.spans).detach(), given)

@@ -233,9 +233,9 @@ def prototype_states(source: PrototypeTypes) -> list[list[Tensor]]:
     states: list[list[Tensor]] = []
     for own in SHOWN.prototypes:
         states.append([])
-        for before, mention_, behind in own:
+        for before, mention_, after in own:
             head = [*pieces.prefix, *pieces.encode_text(before)]
-            tail = [*pieces.encode_text(mention_), unknown, *pieces.encode_text(behind), *pieces.suffix]
+            tail = [*pieces.encode_text(mention_), unknown, *pieces.encode_text(after), *pieces.suffix]
             output = source.reader.backbone(input_ids=torch.tensor([[*head, unknown, *tail]]))
             states[-1].append(output.last_hidden_state[0, len(head)])
     return states

@@ -55,7 +55,7 @@ def test_nested_entities_stay_nested(document: Document, name: str, seed: int) -
 
 @given(documents(), names)
 def test_the_seed_and_the_document_decide(document: Document, name: str) -> None:
-    neighbours = [Document("z", "Before it"), document, Document("y", "Behind it")]
+    neighbours = [Document("z", "Before it"), document, Document("y", "After it")]
     assert perturb(neighbours, name, seed=1, training=TRAINING)[1] == one(name, document, seed=1)
 
 
@@ -110,7 +110,7 @@ def test_case_changes_every_mention_letter_by_letter(document: Document) -> None
             assert new.mention(new_entity) == "".join(map(change, document.mention(old_entity)))
 
 
-def test_case_moves_what_stands_behind_letters_that_grow() -> None:
+def test_case_moves_what_stands_after_letters_that_grow() -> None:
     new = one("upper-case", Document("1", "groß ﬁlm p53", (Entity(9, 12, "Gene"),)))
     assert new.text == "GROSS FILM P53"
     assert new.mention(new.entities[0]) == "P53"
@@ -255,8 +255,8 @@ def test_an_entity_of_whole_words_still_is_one(document: Document, name: str) ->
         starts, ends = ({word[side] for word in words(item)} for side in (0, 1))
         return [entity.start in starts and entity.end in ends for entity in item.entities]
 
-    before, behind = whole(document), whole(one(name, document))
-    assert [new for old, new in zip(before, behind, strict=True) if old] == [True] * sum(before)
+    before, after = whole(document), whole(one(name, document))
+    assert [new for old, new in zip(before, after, strict=True) if old] == [True] * sum(before)
 
 
 # Joined documents.

@@ -1,7 +1,7 @@
 """The same three small documents in many formats, well formed: what the mutations are made of.
 
 Document 1 has one entity, document 2 has two and document 3 has one. The mutations change document 2, so that
-documents before and behind the damage show that they are left alone.
+documents before and after the damage show that they are left alone.
 """
 
 from __future__ import annotations

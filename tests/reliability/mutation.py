@@ -22,7 +22,7 @@ class Mutation:
     entities: int = 0
     """Rejected."""
     gone_documents: int = 0
-    """Documents that nobody can count any more: the rest of a file behind a fault."""
+    """Documents that nobody can count any more: the rest of a file after a fault."""
     gone_entities: int = 0
     """Entities that do not stand in the changed file any more, or nobody can count; below 0 for new ones."""
     touched: str = "2"

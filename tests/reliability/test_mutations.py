@@ -56,9 +56,9 @@ def broken(folder: Path, format: str, mutation: Mutation) -> Path:
     name = mutation.file or GOOD[format].path
     text = GOOD[format].files[name]
     assert text.count(mutation.old) == 1
-    before, _, behind = text.partition(mutation.old)
+    before, _, after = text.partition(mutation.old)
     new = mutation.new.encode() if isinstance(mutation.new, str) else mutation.new
-    return GOOD[format].put(folder, {name: None if new is None else before.encode() + new + behind.encode()})
+    return GOOD[format].put(folder, {name: None if new is None else before.encode() + new + after.encode()})
 
 
 def place(folder: Path, format: str, mutation: Mutation) -> str:

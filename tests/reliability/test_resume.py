@@ -26,7 +26,7 @@ from watching import Recorder
 CHANGES = ("training.checkpoint_steps=2", "training.epochs=2")
 """Eight steps and five checkpoints."""
 OPERATIONS = 70
-"""File operations of such a run, about: the last numbers may lie behind its end."""
+"""File operations of such a run, about: the last numbers may lie after its end."""
 CHECKPOINT_FILES = ("model.safetensors", "optimiser.safetensors", "position.json", "manifest.json")
 
 
@@ -133,8 +133,8 @@ def test_a_truncated_checkpoint_is_named_and_the_one_before_it_used(
     os.truncate(newest / name, int(share * (newest / name).stat().st_size))
     recorder = resume(tiny_encoder, run)
     assert recorder.warnings == [f"{newest}: {name} is missing or torn; it is passed over"]
-    behind_older = json.loads((newest / "position.json").read_text())["step"] - int(older.name[5:])
-    assert len(recorder.losses) == behind_older
+    after_older = json.loads((newest / "position.json").read_text())["step"] - int(older.name[5:])
+    assert len(recorder.losses) == after_older
     assert outcome(run) == outcome(finished)
 
 

@@ -88,8 +88,8 @@ def test_passages_and_their_surroundings_are_in_the_text(
     sides: tuple[list[Document], list[Document]],
 ) -> None:
     texts = {document.id: document.text for document in sides[0]}
-    for id, _, _, before, text, behind, *_ in records(*sides):
-        assert f"{before.removeprefix('… ')}{text}{behind.removesuffix(' …')}" in texts[id]
+    for id, _, _, before, text, after, *_ in records(*sides):
+        assert f"{before.removeprefix('… ')}{text}{after.removesuffix(' …')}" in texts[id]
 
 
 def test_an_entity_over_a_sentence_border_joins_the_sentences() -> None:

@@ -58,7 +58,7 @@ def test_hostile_text_is_shown_exactly_and_never_runs(page: Any, stand_in: Stand
     assert page.text_content("#details .mention") == text[: covering(text)[0][1]]
 
 
-def test_a_control_character_cannot_turn_the_text_behind_it(page: Any, stand_in: StandIn) -> None:
+def test_a_control_character_cannot_turn_the_text_after_it(page: Any, stand_in: StandIn) -> None:
     stand_in.find = lambda text: [(5, 7, "Gene", 0.9), (8, 10, "Gene", 0.9)]
     open_file(page, "\u202eabcdefghij".encode())
     page.click("#tag")

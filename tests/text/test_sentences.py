@@ -215,11 +215,11 @@ def naive_abbreviation(before: str) -> bool:
 
 
 def naive_goes_on(text: str, place: int) -> bool:
-    """Whether the line behind a line break begins in lower case, and the one before it has no stop."""
-    line, behind = text[:place].split("\n")[-1].rstrip(), text[place + 1 :].split("\n")[0].lstrip()
+    """Whether the line after a line break begins in lower case, and the one before it has no stop."""
+    line, after = text[:place].split("\n")[-1].rstrip(), text[place + 1 :].split("\n")[0].lstrip()
     bare = line.rstrip("\"')]」』”’")
     before = bare.rstrip(".!?。！")
-    return bool(line) and behind[:1].islower() and (before == bare or naive_abbreviation(before))
+    return bool(line) and after[:1].islower() and (before == bare or naive_abbreviation(before))
 
 
 def naive_sentences(text: str) -> list[str]:

@@ -68,7 +68,7 @@ def test_each_scheme_has_its_letters(scheme: Scheme, expected: str) -> None:
     assert tags_from_runs(runs, 6, scheme) == expected.split()
 
 
-def test_iob1_writes_b_only_behind_a_neighbour_of_the_same_type() -> None:
+def test_iob1_writes_b_only_after_a_neighbour_of_the_same_type() -> None:
     runs = [(0, 1, "X"), (1, 3, "X"), (3, 4, "Y"), (5, 6, "Y")]
     assert tags_from_runs(runs, 6, "IOB1") == ["I-X", "B-X", "I-X", "I-Y", "O", "I-Y"]
 

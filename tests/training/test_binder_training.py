@@ -92,7 +92,7 @@ def test_types_without_descriptions_are_told(tiny_encoder: str, tmp_path: Path) 
     assert "read by their names in words: Cell, Gene; give texts with --descriptions" in warning
 
 
-def test_thresholds_are_tuned_behind_each_epoch_and_travel_into_the_model(
+def test_thresholds_are_tuned_after_each_epoch_and_travel_into_the_model(
     tiny_encoder: str, tmp_path: Path
 ) -> None:
     recorder = Recorder()
@@ -100,9 +100,9 @@ def test_thresholds_are_tuned_behind_each_epoch_and_travel_into_the_model(
     assert result.scores["dev"].micro.f1 > 0.9
     tuned = artifact.load(tmp_path / "run" / "model").network.state_dict()["spans.scorer.compare.spans.tuned"]
     best = max(epoch for epoch, is_best in enumerate(recorder.best) if is_best)
-    behind_epochs = [weights["spans.scorer.compare.spans.tuned"].tolist() for weights in recorder.weights]
-    assert tuned.tolist() == behind_epochs[best] != [0.0, 0.0]
-    assert len(set(map(tuple, behind_epochs))) == len(behind_epochs)
+    after_epochs = [weights["spans.scorer.compare.spans.tuned"].tolist() for weights in recorder.weights]
+    assert tuned.tolist() == after_epochs[best] != [0.0, 0.0]
+    assert len(set(map(tuple, after_epochs))) == len(after_epochs)
 
 
 @pytest.mark.parametrize("recipe", ["binder", "binder/prototypes", "binder/tuned-thresholds"])

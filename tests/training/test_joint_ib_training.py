@@ -167,12 +167,12 @@ def test_the_same_seed_gives_the_same_files_byte_for_byte(
     assert digests(tmp_path / "again") == digests(finished[0].folder)
 
 
-@pytest.mark.parametrize("step", [3, 9], ids=["in the first phase", "behind it"])
+@pytest.mark.parametrize("step", [3, 9], ids=["in the first phase", "after it"])
 def test_an_interrupted_run_ends_like_one_that_was_not(
     tiny_encoder: str, finished: tuple[RunResult, Recorder], tmp_path: Path, step: int
 ) -> None:
     cut = tmp_path / "cut"
-    # The last checkpoint is in the middle of an epoch; the step behind it is done again.
+    # The last checkpoint is in the middle of an epoch; the step after it is done again.
     with pytest.raises(StoppedError):
         run(tiny_encoder, cut, *OFTEN, watcher=Recorder(stop_at_step=step))
     recorder = Recorder()
@@ -277,7 +277,7 @@ def test_terms_of_synonyms_in_the_objective_are_refused_without_sources(
         run(tiny_encoder, tmp_path / "run", "auxiliaries.span_vae.synonyms=[]")
 
 
-def test_thresholds_are_tuned_behind_each_epoch_and_the_task_is_learnt(
+def test_thresholds_are_tuned_after_each_epoch_and_the_task_is_learnt(
     tiny_encoder: str, tmp_path: Path
 ) -> None:
     recorder, data = Recorder(), {"dev": making.documents(10, prefix="dev")}
@@ -294,6 +294,6 @@ def test_thresholds_are_tuned_behind_each_epoch_and_the_task_is_learnt(
     assert result.scores["dev"].micro.f1 > 0.85
     tuned = artifact.load(tmp_path / "run" / "model").network.state_dict()["spans.scorer.tuned"]
     best = max(epoch for epoch, is_best in enumerate(recorder.best) if is_best)
-    behind_epochs = [weights["spans.scorer.tuned"].tolist() for weights in recorder.weights]
-    assert tuned.tolist() == behind_epochs[best] != [0.5, 0.5]
-    assert len(set(map(tuple, behind_epochs))) == len(behind_epochs)
+    after_epochs = [weights["spans.scorer.tuned"].tolist() for weights in recorder.weights]
+    assert tuned.tolist() == after_epochs[best] != [0.5, 0.5]
+    assert len(set(map(tuple, after_epochs))) == len(after_epochs)

@@ -150,5 +150,5 @@ def test_the_context_of_a_mention_over_two_sentences_is_both() -> None:
 
 
 def test_the_context_of_a_prototype_is_cut_on_each_side_in_a_long_sentence() -> None:
-    before, mention, behind = prototype_of(f"{'a ' * 300}p53{' b' * 300}", "p53")
-    assert (before, mention, behind) == ("a " * 60, "p53", " b" * 60)
+    before, mention, after = prototype_of(f"{'a ' * 300}p53{' b' * 300}", "p53")
+    assert (before, mention, after) == ("a " * 60, "p53", " b" * 60)

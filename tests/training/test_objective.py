@@ -86,7 +86,7 @@ def test_a_convex_objective_needs_spans_and_an_auxiliary(terms: set[str]) -> Non
     ("progress", "on"),
     [(0.0, {"words"}), (0.49, {"words"}), (0.5, {"spans", "tags"}), (0.75, TERMS), (1.0, TERMS)],
 )
-def test_phases_turn_terms_on_in_order_and_all_of_them_behind_the_last(progress: float, on: set[str]) -> None:
+def test_phases_turn_terms_on_in_order_and_all_of_them_after_the_last(progress: float, on: set[str]) -> None:
     phases = (Phase(share=0.5, terms=("words",)), Phase(share=0.25, terms=("spans", "tags")))
     assert weights(ObjectiveSettings(phases=phases), progress=progress).keys() == on
 

@@ -79,7 +79,7 @@ def test_states_of_words_come_from_16_bits(tiny_encoder: str) -> None:
     assert 0 < (near - exact).abs().max() < 0.01
 
 
-def test_behind_the_block_everything_has_32_bits_again(tiny_encoder: str) -> None:
+def test_after_the_block_everything_has_32_bits_again(tiny_encoder: str) -> None:
     setup = ready("plain", tiny_encoder, *making.SMALL)
     before = losses(setup)
     with lowered(setup.model.network, "bf16"):

@@ -125,10 +125,10 @@ def test_a_run_goes_on_in_another_number_of_processes(
     stopped = replace(made, stop_at_step=6)
     before = run_together(stopped, 2)[0] if counts[0] == 2 else run_alone(stopped)
     resumed = replace(made, resume=True)
-    behind = run_alone(resumed) if counts[1] == 1 else run_together(resumed, 2)[0]
-    assert (before.failure, behind.failure) == ("stopped", "")
-    assert before.losses[:4] + behind.losses == pytest.approx(whole.losses, abs=TOLERANCE)
-    assert behind.f1 == whole.f1[-len(behind.f1) :]
+    after = run_alone(resumed) if counts[1] == 1 else run_together(resumed, 2)[0]
+    assert (before.failure, after.failure) == ("stopped", "")
+    assert before.losses[:4] + after.losses == pytest.approx(whole.losses, abs=TOLERANCE)
+    assert after.f1 == whole.f1[-len(after.f1) :]
 
 
 def test_a_process_that_fails_does_not_leave_the_other_waiting(tiny_encoder: str, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ def _smallest_half() -> float:
     return sys.float_info.min / 2
 
 
-def test_numbers_next_to_zero_are_zero_inside_and_exact_again_behind() -> None:
+def test_numbers_next_to_zero_are_zero_inside_and_exact_again_after() -> None:
     with flushed_denormals():
         assert _smallest_half() == 0.0
     assert _smallest_half() > 0.0

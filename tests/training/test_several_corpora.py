@@ -266,7 +266,7 @@ def test_without_a_token_an_encoder_does_not_know_the_corpus(unnamed: Setup) -> 
     assert not any("corpora" in name for name in unnamed.model.network.state_dict())
 
 
-def test_the_token_stands_behind_the_text_and_nothing_else_changes(setup: Setup, unnamed: Setup) -> None:
+def test_the_token_stands_after_the_text_and_nothing_else_changes(setup: Setup, unnamed: Setup) -> None:
     """[CLS] text [SEP] becomes [CLS] text [SEP] token [SEP], also in a window that is padded."""
     named, plain = (as_taken(made.batch(range(6), (1, 0, 0))) for made in (setup, unnamed))
     encoder = setup.model.network.encoder
@@ -274,14 +274,14 @@ def test_the_token_stands_behind_the_text_and_nothing_else_changes(setup: Setup,
     assert encoder.corpora is not None
     with torch.inference_mode():
         found = encoder.corpora(embed(named.piece_ids), named)
-        before, behind = embed(plain.piece_ids), embed(torch.tensor(setup.model.pieces.suffix[-1]))
+        before, after = embed(plain.piece_ids), embed(torch.tensor(setup.model.pieces.suffix[-1]))
     lengths = plain.piece_mask.sum(1).tolist()
     assert len(set(lengths)) > 1
     for row, length in enumerate(lengths):
         assert int(named.piece_mask[row].sum()) == length + 2
         assert torch.equal(found[row, :length], before[row, :length])
         assert torch.equal(found[row, length], encoder.corpora.vectors[named.corpus[row]])
-        assert torch.equal(found[row, length + 1], behind)
+        assert torch.equal(found[row, length + 1], after)
 
 
 def test_tokens_begin_as_far_apart_as_the_vectors_of_pieces(finished: tuple[RunResult, Recorder]) -> None:
@@ -406,8 +406,8 @@ FOUND: dict[str, list[tuple[int, int]]] = {
     "Beta": [(60, 40), (10, 90), (90, 10), (92, 8)],
     "Gamma": [(9, 1), (9, 1), (1, 9), (9, 1)],
 }
-"""True positives and false positives behind each epoch. Together, Alpha and Beta are best behind the last;
-their mean is best behind the third."""
+"""True positives and false positives after each epoch. Together, Alpha and Beta are best after the last;
+their mean is best after the third."""
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def glove(rows: Rows) -> bytes:
 
 
 def word2vec_text(rows: Rows) -> bytes:
-    """With a blank behind the last number, as the original program writes it."""
+    """With a blank after the last number, as the original program writes it."""
     return header(rows).encode() + glove(rows).replace(b"\n", b" \n")
 
 

@@ -14,7 +14,7 @@ from spanwright.text import Document
 from spanwright.training.watcher import Watcher
 
 Quality = Callable[[Settings, int], int]
-"""Of 100 golds, those that are found behind an epoch, counted from 1."""
+"""Of 100 golds, those that are found after an epoch, counted from 1."""
 
 
 class Trainings:
@@ -26,7 +26,7 @@ class Trainings:
         self.epochs: list[int] = []
         """All epochs that were trained, of one training after the other."""
         self.interrupt_at: int | None = None
-        """The number of the epoch, of all, behind which the user loses patience."""
+        """The number of the epoch, of all, after which the user loses patience."""
 
     def __call__(
         self,

@@ -78,13 +78,13 @@ def test_another_seed_gives_other_trials_and_the_same_seed_the_same(
     assert one != other
 
 
-@pytest.mark.parametrize("behind", [1, 2, 6, 8])
+@pytest.mark.parametrize("after", [1, 2, 6, 8])
 def test_a_search_that_is_interrupted_has_the_trials_of_one_that_is_not(
-    files: dict[str, str], trainings: Trainings, tmp_path: Path, behind: int
+    files: dict[str, str], trainings: Trainings, tmp_path: Path, after: int
 ) -> None:
     whole = tune(plan_of(files), out=tmp_path / "whole")
     trained = list(trainings.epochs)
-    trainings.epochs, trainings.interrupt_at = [], behind
+    trainings.epochs, trainings.interrupt_at = [], after
     with pytest.raises(KeyboardInterrupt):
         tune(plan_of(files), out=tmp_path / "cut")
     trainings.interrupt_at = None
@@ -143,7 +143,7 @@ def worse_and_worse() -> Quality:
     return quality
 
 
-def test_a_trial_below_the_median_of_the_others_stops_behind_its_first_epoch(
+def test_a_trial_below_the_median_of_the_others_stops_after_its_first_epoch(
     files: dict[str, str], trainings: Trainings, tmp_path: Path
 ) -> None:
     trainings.quality = worse_and_worse()

@@ -280,9 +280,14 @@ def _refuse_changed(runs: Sequence[Run]) -> None:
 def difference_to(run: Run, settings: Mapping[str, Any], corpora: Mapping[str, str]) -> list[str]:
     """What distinguishes a run from one with these settings and digests of documents."""
     # Read once more, so that settings which came later have their defaults.
-    before = check(dict(settings), f"the settings of {run}").model_dump(mode="json")
-    changed = find_differences(before, run.settings.model_dump(mode="json"))
+    before = check(dict(settings), f"the settings of {run}")
+    changed = find_differences(_deciding(before), _deciding(run.settings))
     return [
         *sorted(f"{'.'.join(each.place)} was {each.old!r} and is {each.new!r}" for each in changed),
         *(f"the {split} documents have changed" for split in changed_names(corpora, run.corpus.digests)),
     ]
+
+
+def _deciding(settings: Settings) -> dict[str, Any]:
+    """The settings that decide a run: all but the words about the recipe."""
+    return settings.model_dump(mode="json", exclude={"description"})

@@ -15,8 +15,8 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const find = (id) => document.getElementById(id);
   const colour = (type) => `type-${data.colours[type]}`;
-  const passages = data.passages.map(([id, number, note, before, text, behind, golds, predictions]) => ({
-    id, number, note, before, text, behind, golds, predictions,
+  const passages = data.passages.map(([id, number, note, before, text, after, golds, predictions]) => ({
+    id, number, note, before, text, after, golds, predictions,
     searched: `${id}\n${text}`.toLowerCase(),
   }));
   let chosen = [];
@@ -101,7 +101,7 @@
     find("passages").replaceChildren(...shown.map(card));
     find("page-number").textContent = `page ${page + 1} of ${pages}`;
     find("page-before").disabled = page === 0;
-    find("page-behind").disabled = page === pages - 1;
+    find("page-after").disabled = page === pages - 1;
   }
 
   function card(passage) {
@@ -112,7 +112,7 @@
     const head = make("p", "passage-head");
     head.append(make("bdi", "", passage.id), ` · passage ${passage.number}`);
     if (passage.note) head.append(make("strong", "", ` · ${passage.note}`));
-    article.append(head, context(passage.before), drawn(passage, system), context(passage.behind), listed(passage, system));
+    article.append(head, context(passage.before), drawn(passage, system), context(passage.after), listed(passage, system));
     return article;
   }
 
@@ -321,7 +321,7 @@
   for (const id of ["filter-system", "filter-type", "filter-kind"]) find(id).addEventListener("change", choose);
   find("filter-text").addEventListener("input", choose);
   find("page-before").addEventListener("click", () => { turn(-1); focus(find("passages").firstElementChild); });
-  find("page-behind").addEventListener("click", () => { turn(1); focus(find("passages").firstElementChild); });
+  find("page-after").addEventListener("click", () => { turn(1); focus(find("passages").firstElementChild); });
   document.querySelectorAll("a[data-kind]").forEach((link) => link.addEventListener("click", () => follow(link)));
   document.addEventListener("keydown", press);
   legend();

@@ -144,7 +144,7 @@ def passages_of(marked: MarkedDocument) -> Iterator[MarkedPassage]:
 def record(passage: MarkedPassage, types: dict[str, int]) -> list[Any]:
     """A passage for the script of the page, with offsets in UTF-16 units, as JavaScript counts.
 
-    `[id, number, note, before, text, behind, golds, predictions of each system]`, where a gold is `[type,
+    `[id, number, note, before, text, after, golds, predictions of each system]`, where a gold is `[type,
     kinds, offsets]` and a prediction `[type, kind, confidence, nearest gold, offsets]`; offsets are starts
     and ends in turn, and kinds are numbers of `KINDS`.
     """
@@ -163,7 +163,7 @@ def record(passage: MarkedPassage, types: dict[str, int]) -> list[Any]:
         marked.note,
         _before(text, passage.start),
         own,
-        _behind(text, passage.end),
+        _after(text, passage.end),
         [[types[mark.type], mark.kinds, offsets(mark.ranges)] for mark in golds],
         [
             [
@@ -223,7 +223,7 @@ def _before(text: str, start: int) -> str:
     return "… " + text[start - _CONTEXT : start].partition(" ")[2]
 
 
-def _behind(text: str, end: int) -> str:
+def _after(text: str, end: int) -> str:
     """The beginning of what stands after an offset, to the end of a word."""
     if len(text) - end <= _CONTEXT:
         return text[end:]

@@ -251,7 +251,7 @@ def _passage_list() -> Sequence[Node]:
             {"class": "pages"},
             make("button", {"id": "page-before", "type": "button"}, "← previous 20"),
             make("span", {"id": "page-number"}),
-            make("button", {"id": "page-behind", "type": "button"}, "next 20 →"),
+            make("button", {"id": "page-after", "type": "button"}, "next 20 →"),
         ),
     )
 

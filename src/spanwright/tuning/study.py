@@ -65,14 +65,14 @@ class Study:
             load_if_exists=True,
             pruner=self._pruner(),
         )
-        self._begin_interrupted_anew()
+        self._restart_interrupted()
 
     def _pruner(self) -> Any:
         if not self.plan.pruning:
             return self._optuna.pruners.NopPruner()
         return self._optuna.pruners.MedianPruner(n_startup_trials=self.plan.startup_trials)
 
-    def _begin_interrupted_anew(self) -> None:
+    def _restart_interrupted(self) -> None:
         """Give up trials that nobody works on any more, and put them in the queue again."""
         states = self._optuna.trial.TrialState
         for frozen in self._study.get_trials(states=(states.RUNNING,)):

@@ -70,11 +70,11 @@ def drawn_inputs(draw: Draw, shape: Shape) -> Arrays:
     most = max(shape.spans)
     spans, labels = [], []
     for corpus, count in zip(shape.corpora, shape.spans, strict=True):
-        first, behind = ranges[corpus]
+        first, after = ranges[corpus]
         drawn = [sorted(draw.integer(0, shape.tokens - 1) for _ in range(2)) for _ in range(count)]
         own = [[*ends, draw.integer(1, min(shape.widest, ends[1] - ends[0] + 1))] for ends in drawn]
         spans.append(own + [[0, 0, 0]] * (most - count))
-        labels.append([draw.integer(first, behind - 1) for _ in range(count)] + [0] * (most - count))
+        labels.append([draw.integer(first, after - 1) for _ in range(count)] + [0] * (most - count))
     table = initial_rows(shape)
     return {
         "token_states": draw.normal(len(spans), shape.tokens, shape.hidden),
@@ -132,10 +132,10 @@ def classified(inputs: Arrays, vectors: Tensor, shape: Shape) -> Arrays:
     own = torch.zeros(logits.shape, dtype=torch.bool)
     losses = []
     for span, (sentence, _) in enumerate(inputs["h_span_position"].tolist()):
-        first, behind = inputs["label_ranges"][inputs["corpus_of_sentence"][sentence]].tolist()
-        own[span, first:behind] = True
+        first, after = inputs["label_ranges"][inputs["corpus_of_sentence"][sentence]].tolist()
+        own[span, first:after] = True
         label = int(inputs["h_span_label"][span])
-        losses.append(logits[span, first:behind].logsumexp(0) - logits[span, label])
+        losses.append(logits[span, first:after].logsumexp(0) - logits[span, label])
     return {
         "logits_all_labels": logits,
         "logits_own_label_mask": own,

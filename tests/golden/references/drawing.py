@@ -63,7 +63,7 @@ def take_gradients(arrays: Arrays, *names: str) -> None:
 
 
 def gradients(value: Tensor, arrays: Arrays, prefix: str, *names: str) -> Arrays:
-    """The gradients of a value by the named arrays, each under its name behind a prefix."""
+    """The gradients of a value by the named arrays, each under its name after a prefix."""
     given = [arrays[name] for name in names]
     found = torch.autograd.grad(value, given, retain_graph=True, materialize_grads=True)
     return {f"{prefix}{name}": gradient for name, gradient in zip(names, found, strict=True)}

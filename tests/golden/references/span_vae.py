@@ -97,10 +97,10 @@ def drawn_weights(draw: Draw, shape: Shape) -> Arrays:
     found["adaptive_cutoffs"] = whole(shape.cutoffs)
     found["adaptive_head_weight"] = draw.normal(shape.cutoffs[0] + len(shape.cutoffs), hidden)
     borders = (*shape.cutoffs, shape.vocabulary)
-    for tail, (first, behind) in enumerate(pairwise(borders), start=1):
+    for tail, (first, after) in enumerate(pairwise(borders), start=1):
         inner = hidden // SHRINKAGE**tail
         found[f"adaptive_tail{tail}_down_weight"] = draw.normal(inner, hidden)
-        found[f"adaptive_tail{tail}_up_weight"] = draw.normal(behind - first, inner)
+        found[f"adaptive_tail{tail}_up_weight"] = draw.normal(after - first, inner)
     return found
 
 

@@ -136,7 +136,7 @@ function tell() {
   find("undo").disabled = !marks.past.length;
   find("accept-all").disabled = !open;
   find("before").disabled = !place;
-  find("behind").disabled = place + 1 >= texts.length;
+  find("after").disabled = place + 1 >= texts.length;
   find("reason").hidden = !current.reason;
   find("reason").textContent = `Chosen because: ${current.reason}`;
 }
@@ -294,7 +294,7 @@ find("undo").addEventListener("click", undo);
 find("save").addEventListener("click", save);
 find("accept-all").addEventListener("click", () => change(() => marks.acceptAll()));
 find("before").addEventListener("click", () => go(place - 1));
-find("behind").addEventListener("click", () => go(place + 1));
+find("after").addEventListener("click", () => go(place + 1));
 find("chosen").addEventListener("click", ({ target: { dataset } }) => { if (dataset.border) stretch(dataset.border, Number(dataset.step)); });
 find("type-form").addEventListener("submit", (event) => {
   event.preventDefault();

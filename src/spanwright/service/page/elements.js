@@ -38,9 +38,9 @@ export function written(parent, text) {
   return parent;
 }
 
-function control(character, behind) {
+function control(character, after) {
   const element = make("span", "control", character);
   const number = character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-  if (character !== "\r" || !behind.startsWith("\n")) element.dataset.code = `U+${number}`;
+  if (character !== "\r" || !after.startsWith("\n")) element.dataset.code = `U+${number}`;
   return element;
 }

@@ -16,7 +16,7 @@ let models = [];
 let result = null; // {request, name, entities} of the text that is shown
 let chosen = null; // the entity whose details are shown
 let running = null; // the request that is under way
-let waiting = 0; // the frame in which the entities are drawn anew
+let waiting = 0; // the frame in which the entities are drawn again
 
 const model = () => models.find(({ name }) => name === find("model").value);
 
@@ -46,7 +46,7 @@ function chooseModel() {
   renewTypes();
 }
 
-/** List the types anew. What is shown answers another question then: it is asked anew if it is still looked at. */
+/** List the types again. What is shown answers another question then: it is asked again if it is still looked at. */
 function renewTypes() {
   listTypes(model());
   if (!result) return;

@@ -104,8 +104,14 @@ def test_words_that_are_annotated_or_chosen_are_not_new() -> None:
     ]
     choices = choose(pool, [signals("k", "w", "u")], 3, "novelty")
     assert choices[0].place == 1
-    assert choices[0].new_words == ["x", "y", "v"]
+    assert sorted(choices[0].new_words) == ["v", "x", "y"]
     assert choices[1].new_words == ["z"]
+
+
+def test_new_words_of_most_texts_are_told_first_but_the_commonest_last() -> None:
+    others = [signals(str(number), "the", *(["gene"] if number < 2 else [])) for number in range(8)]
+    (first,) = choose([signals("a", "rare", "the", "gene"), *others], [], 1, "novelty")
+    assert first.new_words == ["gene", "rare", "the"]
 
 
 def test_spans_far_from_all_seen_ones_are_new() -> None:

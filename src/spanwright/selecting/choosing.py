@@ -23,6 +23,8 @@ Strategy = Literal[InformedStrategy, "random"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 NOVEL = ("mixed", "novelty")
 """The strategies that look at what is annotated or chosen."""
+_COMMON = 0.25
+"""A word in more than this share of the texts says nothing of one of them, new as it may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +117,10 @@ class Novelty:
         self._see_vectors(self._pool[place].vectors)
 
     def new_words(self, place: int) -> list[str]:
-        """The words of a text that were not seen, those of most texts first."""
+        """The words of a text that were not seen, those of most texts first, and the commonest last."""
         new = [word for word in self._pool[place].words if word in self._texts]
-        return sorted(new, key=lambda word: (-self._worth[word], word))
+        many = _COMMON * len(self._pool)
+        return sorted(new, key=lambda word: (len(self._texts[word]) > many, -self._worth[word], word))
 
     def _see_words(self, words: frozenset[str]) -> None:
         for word in words & self._texts.keys():

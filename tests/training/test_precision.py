@@ -23,6 +23,7 @@ from spanwright.settings import load_settings
 from spanwright.training.loop import train
 from spanwright.training.objective import weights_at
 from spanwright.training.runtime import seed_draws, shared_threads
+from spanwright.training.scoring import finish, score_dev
 from spanwright.training.setup import Setup, set_up
 from watching import Recorder
 
@@ -226,3 +227,18 @@ def test_draws_depend_on_their_numbers_alone() -> None:
     assert torch.equal(torch.rand(3), first)
     seed_draws((1, 2, 4))
     assert not torch.equal(torch.rand(3), first)
+
+
+@pytest.mark.parametrize("precision", ["bf16", "float32"])
+def test_dev_is_scored_in_the_precision_of_the_steps_and_the_finished_model_in_32_bits(
+    tiny_encoder: str, precision: str
+) -> None:
+    setup = ready("plain", tiny_encoder, *making.SMALL, f"training.precision={precision}")
+    lowered_passes: list[bool] = []
+    backbone = setup.model.network.encoder.backbone
+    backbone.register_forward_hook(lambda *_: lowered_passes.append(torch.is_autocast_enabled("cpu")))
+    score_dev(setup)
+    assert set(lowered_passes) == {precision == "bf16"}
+    lowered_passes.clear()
+    finish(setup, setup.model)
+    assert set(lowered_passes) == {False}

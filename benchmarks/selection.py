@@ -15,7 +15,7 @@ epoch is taken. Going on from the round before (`train --from`, 2 epochs) would 
 with 800 of 1,600 sentences of NCBI disease, drawn at random, its F1 was 0.75 after ten rounds, and 0.78 from
 the encoder (one seed).
 
-So that the whole takes some 120 minutes of one core, a corpus is its first 1,200 training, 100 dev and 500
+So that the whole takes some four hours of one core, a corpus is its first 1,200 training, 100 dev and 500
 test sentences, and everything but dev is computed in bf16.
 
 Each finished round is a line of `--json`; the command goes on where it was stopped. Random and the default

@@ -15,7 +15,7 @@ epoch is taken. Going on from the round before (`train --from`, 2 epochs) would 
 with 800 of 1,600 sentences of NCBI disease, drawn at random, its F1 was 0.75 after ten rounds, and 0.78 from
 the encoder (one seed).
 
-So that the whole takes some four hours of one core, a corpus is its first 1,200 training, 100 dev and 500
+So that the whole takes some 3.5 hours of one core, a corpus is its first 1,200 training, 100 dev and 500
 test sentences, and everything but dev is computed in bf16.
 
 Each finished round is a line of `--json`; the command goes on where it was stopped. Random and the default
@@ -38,6 +38,7 @@ from machine import command, machine
 from spanwright.evaluation import evaluate
 from spanwright.formats.files import read
 from spanwright.formats.io.locked_folders import locked_folder
+from spanwright.origin import commit
 from spanwright.predicting.tagger import load as load_tagger
 from spanwright.selecting.choosing import Strategy, drawn
 from spanwright.selecting.select import select
@@ -203,7 +204,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, nargs=3, default=(1200, 100, 500), help="train, dev, test")
     arguments = parser.parse_args()
     if not arguments.json.exists():
-        head = {"command": command(), "machine": machine(), "settings": SETTINGS}
+        head = {"command": command(), "commit": commit(), "machine": machine(), "settings": SETTINGS}
         arguments.json.write_text(json.dumps(head) + "\n", encoding="utf-8")
     with locked_folder(arguments.out):  # a second process would remove what this one trains
         for seed, corpus, by in ORDER:

@@ -11,8 +11,9 @@ from spanwright import origin
 
 
 def machine() -> dict[str, Any]:
-    """Processor, threads, versions and load of this machine."""
-    return {**origin.machine(), "load_at_start": round(os.getloadavg()[0], 2)}
+    """Processor, threads, versions and load of this machine, and the commit of the code."""
+    load = round(os.getloadavg()[0], 2)
+    return {**origin.machine(), "commit": origin.commit(), "load_at_start": load}
 
 
 def command() -> str:

@@ -38,7 +38,6 @@ from machine import command, machine
 from spanwright.evaluation import evaluate
 from spanwright.formats.files import read
 from spanwright.formats.io.locked_folders import locked_folder
-from spanwright.origin import commit
 from spanwright.predicting.tagger import load as load_tagger
 from spanwright.selecting.choosing import Strategy, drawn
 from spanwright.selecting.select import select
@@ -204,7 +203,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, nargs=3, default=(1200, 100, 500), help="train, dev, test")
     arguments = parser.parse_args()
     if not arguments.json.exists():
-        head = {"command": command(), "commit": commit(), "machine": machine(), "settings": SETTINGS}
+        head = {"command": command(), "machine": machine(), "settings": SETTINGS}
         arguments.json.write_text(json.dumps(head) + "\n", encoding="utf-8")
     with locked_folder(arguments.out):  # a second process would remove what this one trains
         for seed, corpus, by in ORDER:

@@ -53,7 +53,6 @@ from spanwright.linking.linker import Linker, Stages
 from spanwright.linking.names import normal_key, unordered
 from spanwright.linking.neighbours import Neighbours
 from spanwright.linking.vectors import NameVectors
-from spanwright.origin import commit
 from spanwright.predicting.short_forms import with_short_forms
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.text import Document
@@ -127,7 +126,7 @@ def main() -> None:
     parser.add_argument("--names", type=int, help="how many, for speed and vectors")
     parser.add_argument("--json", type=Path, help="write the result here")
     arguments = parser.parse_args()
-    header = {"command": command(), "commit": commit(), "machine": machine(), "seed": arguments.seed}
+    header = {"command": command(), "machine": machine(), "seed": arguments.seed}
     result = header | measures[arguments.what](arguments)
     if arguments.json:
         arguments.json.write_text(json.dumps(result, indent=2) + "\n")

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from machine import command, machine
-from spanwright import origin
 from spanwright.evaluation import evaluate
 from spanwright.evaluation.columns import Floats
 from spanwright.formats.files import read
@@ -46,7 +45,7 @@ def main() -> None:
     arguments = parser.parse_args()
     read_documents = (document for file in arguments.documents for document in read(file))
     documents = list(islice(read_documents, arguments.most))
-    result: dict[str, Any] = {"command": command(), "commit": origin.commit(), "machine": machine()}
+    result: dict[str, Any] = {"command": command(), "machine": machine()}
     result["documents"] = len(documents)
     result["models"] = [compared(model, documents) for model in arguments.models]
     print(json.dumps(result, indent=2))

@@ -29,7 +29,7 @@ from typing import Any
 from playwright.sync_api import Page, sync_playwright
 
 from machine import command, machine
-from spanwright import artifact, origin
+from spanwright import artifact
 from spanwright.formats.files import read
 from spanwright.predicting.onnx.export import export
 from spanwright.predicting.onnx.files import ENCODER, HEAD, RUNTIMES, file_name
@@ -60,7 +60,7 @@ def main() -> None:
     arguments = parser.parse_args()
     read_documents = (document for file in arguments.documents for document in read(file))
     documents = list(islice(read_documents, arguments.most))
-    result: dict[str, Any] = {"command": command(), "commit": origin.commit(), "machine": machine()}
+    result: dict[str, Any] = {"command": command(), "machine": machine()}
     result["documents"] = len(documents)
     with tempfile.TemporaryDirectory() as place:
         web, exported = Path(place) / "web", Path(place) / "exported"

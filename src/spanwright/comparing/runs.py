@@ -32,7 +32,7 @@ from spanwright.training.journal import read_journal
 from spanwright.training.loop import train
 from spanwright.training.objective import check_terms
 from spanwright.training.optimiser import make_optimiser
-from spanwright.training.run_folder import digest, has_run, read_record
+from spanwright.training.run_folder import deciding, digest, has_run, read_record
 from spanwright.training.selection import TrainingData, select
 from spanwright.training.setup import check_tags, new_model
 from spanwright.training.start import load_start
@@ -280,14 +280,9 @@ def _refuse_changed(runs: Sequence[Run]) -> None:
 def difference_to(run: Run, settings: Mapping[str, Any], corpora: Mapping[str, str]) -> list[str]:
     """What distinguishes a run from one with these settings and digests of documents."""
     # Read once more, so that settings which came later have their defaults.
-    before = check(dict(settings), f"the settings of {run}")
-    changed = find_differences(_deciding(before), _deciding(run.settings))
+    before = check(dict(settings), f"the settings of {run}").model_dump(mode="json")
+    changed = find_differences(deciding(before), deciding(run.settings.model_dump(mode="json")))
     return [
         *sorted(f"{'.'.join(each.place)} was {each.old!r} and is {each.new!r}" for each in changed),
         *(f"the {split} documents have changed" for split in changed_names(corpora, run.corpus.digests)),
     ]
-
-
-def _deciding(settings: Settings) -> dict[str, Any]:
-    """The settings that decide a run: all but the words about the recipe."""
-    return settings.model_dump(mode="json", exclude={"description"})

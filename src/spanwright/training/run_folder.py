@@ -13,7 +13,7 @@ import torch
 
 import spanwright
 from spanwright.errors import InputError
-from spanwright.identity import changed_names, write_down, written_down
+from spanwright.identity import Values, changed_names, write_down, written_down
 from spanwright.origin import commit
 from spanwright.settings import Settings, check
 from spanwright.training.selection import Documents
@@ -43,11 +43,16 @@ def open_folder(folder: Path, values: dict[str, Any], resume: bool) -> None:
         return
     old = read_record(folder)
     for key in ("settings", "corpora"):
-        if changed := sorted(changed_names(old[key], values[key])):
+        if changed := sorted(changed_names(deciding(old[key]), deciding(values[key]))):
             raise InputError(
                 f"{folder}: the run was started with other {key} ({', '.join(changed)}); give the same, or "
                 f"choose another --out"
             )
+
+
+def deciding(values: Values) -> dict[str, Any]:
+    """What decides a run, of its settings as plain values: all but the words about its recipe."""
+    return {name: value for name, value in values.items() if name != "description"}
 
 
 def read_record(folder: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections import Counter
 from collections.abc import Sequence
@@ -259,6 +260,18 @@ def test_batches_after_the_last_full_group_are_trained_too(tiny_encoder: str, tm
     run(tiny_encoder, tmp_path / "run", *changes, watcher=recorder, train=TRAIN[:4])
     assert len(recorder.losses) == 2
     assert recorder.shares == [pytest.approx(0.75), pytest.approx(1.0)]
+
+
+def test_batches_that_are_accumulated_share_the_pieces_of_a_step(tiny_encoder: str, tmp_path: Path) -> None:
+    recorder = Recorder()
+    changes = ("training.epochs=1", "training.batch_pieces=256", "training.accumulate=2")
+    run(tiny_encoder, tmp_path / "run", *changes, watcher=recorder)
+    setup = recorder.setup
+    batches = setup.batches(0)
+    padded = [len(batch) * int(setup.lengths[batch].max()) for batch in batches]
+    assert max(padded) <= 128
+    assert max(len(batch) for batch in batches) > 1
+    assert len(recorder.losses) == math.ceil(len(batches) / 2)
 
 
 def test_sampled_negatives_train_on_fewer_spans(tiny_encoder: str, tmp_path: Path) -> None:

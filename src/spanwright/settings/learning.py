@@ -146,8 +146,9 @@ class TrainingSettings(Strict):
     batch_windows: int = Field(default=16, ge=1)
     """Windows of a batch."""
     batch_pieces: int = Field(default=512, ge=16)
-    """Pieces of a batch, padding included: some 14 sentences, or two windows of a document. With more, a
-    corpus has so few steps as documents that it learns far less than as sentences."""
+    """Pieces of a step, padding included: some 14 sentences, or two windows of a document. With more, a
+    corpus has so few steps as documents that it learns far less than as sentences. Batches that are
+    accumulated share them, but a window is never cut."""
     accumulate: int = Field(default=1, ge=1)
     """Batches whose gradients are added before a step."""
     score_steps: int | None = Field(default=None, ge=1)

@@ -90,7 +90,7 @@ class Setup:
             seed=training.seed,
             epoch=epoch,
             windows=training.batch_windows,
-            pieces=training.batch_pieces,
+            pieces=max(1, training.batch_pieces // training.accumulate),
         )
 
     @property

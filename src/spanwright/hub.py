@@ -114,11 +114,11 @@ def _clear_errors(repository: str, revision: str | None = None, *, otherwise: st
 def _clear_error(error: Exception, repository: str, revision: str | None, otherwise: str) -> SpanwrightError:
     from huggingface_hub import errors
 
-    told, cause = error, error.__cause__
+    reported, cause = error, error.__cause__
     if isinstance(error, errors.LocalEntryNotFoundError) and isinstance(cause, errors.HfHubHTTPError):
-        told = cause  # why it looked into the cache, where there was nothing
-    reason = " ".join(str(told).split())[:_LONGEST_REASON].rstrip(".")
-    match told:
+        reported = cause  # why it looked into the cache, where there was nothing
+    reason = " ".join(str(reported).split())[:_LONGEST_REASON].rstrip(".")
+    match reported:
         case errors.GatedRepoError():
             return InputError(f"{repository}: its owner must give you access first; {_LOGIN}")
         case errors.RepositoryNotFoundError():
@@ -130,7 +130,7 @@ def _clear_error(error: Exception, repository: str, revision: str | None, otherw
             return InputError(
                 f"{repository}: has no revision {revision!r}; expected its branches, tags and commits"
             )
-        case errors.HfHubHTTPError() if told.response.status_code >= 500:
+        case errors.HfHubHTTPError() if reported.response.status_code >= 500:
             return SpanwrightError(f"{repository}: the Hub failed: {reason}")
         case errors.HfHubHTTPError():
             return InputError(f"{repository}: the Hub refuses this: {reason}. {_LOGIN}")

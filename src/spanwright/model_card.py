@@ -103,8 +103,8 @@ def _corpora(corpora: dict[str, Any]) -> str:
     if not corpora:
         return ""
     rows = [
-        f"| {name} | {told['source']} | {told['terms']} | {told['documents']:,} | {told['left_out']:,} |"
-        for name, told in corpora.items()
+        f"| {name} | {entry['source']} | {entry['terms']} | {entry['documents']:,} | {entry['left_out']:,} |"
+        for name, entry in corpora.items()
     ]
     header = [
         "## Corpora",
@@ -123,11 +123,11 @@ def _tests(tests: dict[str, Any]) -> str:
     if not tests:
         return ""
     rows, types = [], []
-    for split, told in tests.items():
-        low, high = (f"{100 * limit:.1f}" for limit in told["interval"])
-        ratios = " | ".join(f"{100 * told[metric]:.1f}" for metric in _METRICS)
-        rows.append(f"| {split} | {told['documents']:,} | {ratios} ({low} to {high}) |")
-        types += [(found["f1"], split, name, found["gold"]) for name, found in told["types"].items()]
+    for split, entry in tests.items():
+        low, high = (f"{100 * limit:.1f}" for limit in entry["interval"])
+        ratios = " | ".join(f"{100 * entry[metric]:.1f}" for metric in _METRICS)
+        rows.append(f"| {split} | {entry['documents']:,} | {ratios} ({low} to {high}) |")
+        types += [(found["f1"], split, name, found["gold"]) for name, found in entry["types"].items()]
     header = [
         "## Tests",
         "",
@@ -199,13 +199,17 @@ def _confidence(confidence: dict[str, Any]) -> str:
         return ""
     predictions = f"{confidence['dev_predictions']} predictions on dev, {confidence['dev_correct']} correct"
     if confidence["calibration"] == "none":
-        told = f"The network's own: {predictions}, are too few for a calibration or gave none that is better."
+        origin = (
+            f"The network's own: {predictions}, are too few for a calibration or gave none that is better."
+        )
     else:
-        told = f"Calibrated ({confidence['calibration']}) on the {predictions}: the share to expect correct."
+        origin = (
+            f"Calibrated ({confidence['calibration']}) on the {predictions}: the share to expect correct."
+        )
     rows = [
         f"| {'dev (in-sample: fitted on it)' if split == 'dev' else split} | "
         f"{100 * error['before']:.1f} | {100 * error['after']:.1f} |"
         for split, error in confidence["calibration_error"].items()
     ]
-    header = ["## Confidence", "", told, "", "Expected calibration error in percent, ten bins:", ""]
+    header = ["## Confidence", "", origin, "", "Expected calibration error in percent, ten bins:", ""]
     return "\n".join([*header, "| split | before | after |", "|---|---|---|", *rows])

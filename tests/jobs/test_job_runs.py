@@ -215,10 +215,22 @@ def test_other_inputs_sizes_of_shards_or_weights_are_another_job(tmp_path: Path)
     assert "tagging model: " in refused(make_job(tmp_path, paths))
 
 
-def test_a_folder_with_other_things_in_it_is_refused(tmp_path: Path) -> None:
+def test_a_folder_with_other_things_in_it_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     job = make_job(tmp_path, write_inputs(tmp_path / "in"))
+    (tmp_path / "in/.scores.json.partial").write_text("of somebody else")
+    before = sorted((tmp_path / "in").rglob("*"))
     with pytest.raises(InputError, match="a folder with other things in it"):
         run_job(job, tmp_path / "in", InlineEngine())
+    assert sorted((tmp_path / "in").rglob("*")) == before
+
+
+def test_a_job_that_was_killed_as_it_began_can_begin_again(tmp_path: Path) -> None:
+    job, out = make_job(tmp_path, write_inputs(tmp_path / "in")), tmp_path / "out"
+    out.mkdir()
+    (out / ".job.json.partial").write_text("half a")
+    run_job(job, out, InlineEngine())
+    assert summary(out)["shards"]
+    assert not list(out.rglob(".*.partial"))
 
 
 def test_two_processes_cannot_work_on_the_same_job(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import making
 from spanwright import artifact
 from spanwright.errors import InputError, SettingsError
 from spanwright.formats.files import read, write
+from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.settings import Settings
 from spanwright.text import Document, Entity, words
 from spanwright.training.data import automatic_decoding
@@ -168,6 +169,13 @@ def test_a_run_that_is_there_is_not_overwritten(
 ) -> None:
     with pytest.raises(InputError, match=r"a run is there already; continue it with --resume"):
         distill([teacher], student(tiny_encoder), train=TRAIN, dev=DEV, out=finished[0].folder)
+
+
+def test_softened_files_are_made_by_one_process_at_a_time(
+    teacher: Path, tiny_encoder: str, tmp_path: Path
+) -> None:
+    with locked_folder(tmp_path / "run/soft"), pytest.raises(InputError, match="another process is at work"):
+        distill([teacher], student(tiny_encoder), train=TRAIN[:6], dev=DEV, out=tmp_path / "run")
 
 
 def test_there_must_be_something_to_resume(teacher: Path, tiny_encoder: str, tmp_path: Path) -> None:

@@ -214,6 +214,13 @@ def test_dev_can_be_scored_every_few_steps_and_patience_counts_these(
     assert epochs == pytest.approx([0.3 * (number + 1) for number in range(len(epochs))])
 
 
+def test_an_epoch_that_patience_ends_is_timed_too(tiny_encoder: str, tmp_path: Path) -> None:
+    changes = ("training.score_steps=1", "training.patience=1", "optimiser.warmup=0.5")
+    run(tiny_encoder, tmp_path / "run", *changes)
+    (epoch,) = map(json.loads, (tmp_path / "run/timings.jsonl").read_text().splitlines())
+    assert epoch["epoch"] == 1 and epoch["words_per_second"] > 0
+
+
 def test_the_last_step_is_scored_however_steps_are_counted(tiny_encoder: str, tmp_path: Path) -> None:
     recorder = Recorder()
     run(tiny_encoder, tmp_path / "run", "training.epochs=2", "training.score_steps=8", watcher=recorder)

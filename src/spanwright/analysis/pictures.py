@@ -270,13 +270,13 @@ def _draw_legend(figure: Any, entries: dict[str, tuple[str, Any]], title: str, p
 
 def _title(name: str, inspection: CorporaInspection) -> str:
     vectors, began = getattr(inspection, name), inspection.conditions_before
-    title = f"{name} by t-SNE; mean cosine between corpora: {_told(vectors.nearness)}"
+    title = f"{name} by t-SNE; mean cosine between corpora: {_phrase(vectors.nearness)}"
     return (
-        f"{title}\nbefore training: {_told(began)}" if name == "conditions" and began is not None else title
+        f"{title}\nbefore training: {_phrase(began)}" if name == "conditions" and began is not None else title
     )
 
 
-def _told(nearness: Nearness) -> str:
+def _phrase(nearness: Nearness) -> str:
     same, different = (
         "-" if value is None else f"{value:.2f}" for value in (nearness.same, nearness.different_across)
     )

@@ -55,8 +55,8 @@ def _to_dict(a: Path, found: dict[Path, Overlap], in_any: int) -> dict[str, Any]
 def _pairs(found: dict[Path, Overlap]) -> Iterator[str]:
     for other, each in found.items():
         for pair in each.pairs:
-            told = f"{', '.join(pair.reasons)} ({pair.similarity:.0%} alike)"
-            yield f"{pair.a.id} = {pair.b.id} of {other.name}: {told}"
+            why = f"{', '.join(pair.reasons)} ({pair.similarity:.0%} alike)"
+            yield f"{pair.a.id} = {pair.b.id} of {other.name}: {why}"
         for pair in each.namesakes:
-            told = f"the same id, but other texts ({pair.similarity:.0%} alike)"
-            yield f"{pair.a.id} and {pair.b.id} of {other.name}: {told}"
+            why = f"the same id, but other texts ({pair.similarity:.0%} alike)"
+            yield f"{pair.a.id} and {pair.b.id} of {other.name}: {why}"

@@ -35,10 +35,10 @@ def doctor_command() -> None:
         "tagging": _tagging,
     }
     for name, check in checks.items():
-        typer.echo(f"{name:12}{_told(check)}")
+        typer.echo(f"{name:12}{_phrase(check)}")
 
 
-def _told(check: Callable[[], str]) -> str:
+def _phrase(check: Callable[[], str]) -> str:
     """What a check finds; what goes wrong in it is a finding, too."""
     try:
         return check()

@@ -236,12 +236,12 @@ def _mistakes_part(comparison: Comparison, examples: int) -> _Part:
     """Kinds of mistakes, confused types, and so many examples of each kind."""
     mistakes, confusion = find_mistakes(comparison), find_confusions(comparison)
     passages = {kind: find_passages(mistakes, kind, examples) for kind in mistakes.counts} if examples else {}
-    told = [example_table(kind, found, mistakes.counts[kind]) for kind, found in passages.items() if found]
+    shown = [example_table(kind, found, mistakes.counts[kind]) for kind, found in passages.items() if found]
     values = mistakes.to_dict() | {
         "confusion": confusion.to_dict(),
         "examples": {kind: [passage.to_dict() for passage in found] for kind, found in passages.items()},
     }
-    return _Part(values, (*mistake_tables(mistakes), confusion_table(confusion), *told))
+    return _Part(values, (*mistake_tables(mistakes), confusion_table(confusion), *shown))
 
 
 def _confidence_part(comparison: Comparison) -> _Part | None:

@@ -180,8 +180,8 @@ def _tell_counts(linker: Linker, out: Path, log: ReadingLog, counts: Counter[str
     others = {name.removeprefix("other "): n for name, n in counts.items() if name.startswith("other ")}
     known = ", ".join(linker.indexes)
     if others:
-        told = ", ".join(f"{type_} {count:,}" for type_, count in sorted(others.items()))
-        typer.echo(f"note: entities of types that the lexicon is not for ({known}): {told}", err=True)
+        listed = ", ".join(f"{type_} {count:,}" for type_, count in sorted(others.items()))
+        typer.echo(f"note: entities of types that the lexicon is not for ({known}): {listed}", err=True)
     typer.echo(
         f"{out}: {counted(log.documents_read, 'document')}; entities linked: {counts['linked']:,}, "
         f"with no concept: {counts['without'] + sum(others.values()):,}"

@@ -164,8 +164,8 @@ def _remark(predicted: int, *, best: bool) -> str:
 
 def _removed(setup: Setup) -> str:
     """How many training documents stand in evaluation data, and of which corpora they are."""
-    told = f"training documents removed because they stand in dev or test: {setup.removed}"
+    line = f"training documents removed because they stand in dev or test: {setup.removed}"
     kept = sum(setup.data.leaked.values()) - setup.removed
-    told += f"; kept although they do: {kept}" if kept else ""
+    line += f"; kept although they do: {kept}" if kept else ""
     by_corpus = ", ".join(f"{name} {count}" for name, count in setup.data.leaked.items())
-    return f"{told} ({by_corpus})" if setup.data.corpora else told
+    return f"{line} ({by_corpus})" if setup.data.corpora else line

@@ -82,12 +82,12 @@ def _compared(plan: Plan, out: Path, only_finished: bool, device: str, watcher: 
     for run in runs:
         if run.key in known:
             refuse_changed_outcome(run, known[run.key])
-    told = {key for key, outcome in known.items() if outcome.heat_map_split == plan.heat_map_split}
+    recorded = {key for key, outcome in known.items() if outcome.heat_map_split == plan.heat_map_split}
     if only_finished:
-        runs = [run for run in runs if run.key in told or run.finished]
+        runs = [run for run in runs if run.key in recorded or run.finished]
     for number, run in enumerate(runs, start=1):
-        reused = run.key in told or run.finished
-        if run.key not in told:
+        reused = run.key in recorded or run.finished
+        if run.key not in recorded:
             with nullcontext(Silent()) if reused else watcher.training(run, number, len(runs)) as training:
                 perform(run, training, device)
             known[run.key] = analyse(run, plan.heat_map_split, device)

@@ -74,19 +74,19 @@ def term_stanzas(path: Path, log: LexiconLog) -> Iterator[Stanza]:
 
 def _set_id(stanza: Stanza, value: str) -> str:
     if stanza.id:
-        return _told_twice("id", value, stanza)
+        return _repeated("id", value, stanza)
     stanza.id = _first_word(value)
     return ""
 
 
 def _set_name(stanza: Stanza, value: str) -> str:
     if stanza.name:
-        return _told_twice("name", value, stanza)
+        return _repeated("name", value, stanza)
     stanza.name = _unquoted(value)
     return ""
 
 
-def _told_twice(what: str, value: str, stanza: Stanza) -> str:
+def _repeated(what: str, value: str, stanza: Stanza) -> str:
     return (
         f"a second {what} {value.strip()!r} in the stanza of {stanza.id!r}; expected one, the first is kept"
     )

@@ -33,7 +33,7 @@ def model_folder(model: str | Path) -> Path:
     """The model directory of that path or name; anything else is refused."""
     folder = located(model)
     if not folder.is_dir():
-        raise ModelError(_told_missing(str(model), folder))
+        raise ModelError(_missing_message(str(model), folder))
     for name in REQUIRED:
         file = folder / name
         if not file.is_file() or file.is_symlink():
@@ -56,7 +56,7 @@ def usual_runtime(folder: Path) -> str:
     return "onnx" if all((folder / name).is_file() for name in _IN_FLOATS) else "torch"
 
 
-def _told_missing(model: str, folder: Path) -> str:
+def _missing_message(model: str, folder: Path) -> str:
     if model in MODELS:
         return f"{model}: the package of this model has no weights; {MAKE_BIOMED}"
     if len(folder.parts) > 1:

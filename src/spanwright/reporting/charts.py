@@ -45,8 +45,8 @@ def interval_chart(name: str, intervals: Mapping[str, Interval], low: float, hig
         y = top + _ROW * (position + 0.5)
         ends = [line(scale(x), y - 4, scale(x), y + 4, "whisker") for x in (found.low, found.high)]
         whisker = line(scale(found.low), y, scale(found.high), y, "whisker")
-        told = title(f"{key}: {percent(found.value)} ({percent(found.low)} to {percent(found.high)})")
-        point = make("circle", {"cx": scale(found.value), "cy": y, "r": 5, "class": "mark"}, told)
+        hint = title(f"{key}: {percent(found.value)} ({percent(found.low)} to {percent(found.high)})")
+        point = make("circle", {"cx": scale(found.value), "cy": y, "r": 5, "class": "mark"}, hint)
         nodes += [text(4, y, key, "key"), make("g", {"class": system_style(position)}, whisker, *ends, point)]
     return svg(width, bottom + 24, f"{name} with 95 % intervals", *nodes)
 
@@ -82,11 +82,11 @@ def _bar(scale: Scale, y: float, key: str, position: int, found: Matches) -> lis
     mark = [text(scale(0) - 5, middle, key, "key small", anchor="end")] if key else []
     if not found.gold and not found.predicted:
         return [*mark, text(scale(0) + 5, middle, "no entities", "tick")]
-    told = title(
+    hint = title(
         f"precision {percent(found.precision)} ({found.correct:,} of {found.predicted:,} predicted), "
         f"recall {percent(found.recall)} ({found.found:,} of {found.gold:,} gold)"
     )
-    bar = box(scale(0), y + 1.5, scale(found.f1) - scale(0), _BAR - 3, f"mark {system_style(position)}", told)
+    bar = box(scale(0), y + 1.5, scale(found.f1) - scale(0), _BAR - 3, f"mark {system_style(position)}", hint)
     return [*mark, bar, text(scale(1) + 40, middle, percent(found.f1), "value", anchor="end")]
 
 
@@ -163,17 +163,17 @@ def confusion_chart(name: str, types: Sequence[str], matrix: Integers) -> Elemen
     for row, numbers in enumerate(cells.tolist()):
         for column, number in enumerate(numbers):
             if (row, column) != (len(names) - 1, len(names) - 1):
-                told = f"gold {names[row]}, predicted {names[column]}: {number:,}"
+                hint = f"gold {names[row]}, predicted {names[column]}: {number:,}"
                 place = (left + _CELL * column, top + _CELL * row)
-                nodes += _cell(place, number, number / max(sum(numbers), 1), row == column, told)
+                nodes += _cell(place, number, number / max(sum(numbers), 1), row == column, hint)
     return svg(left + size + 40, top + size + 2, f"confusion matrix of {name}", *nodes)
 
 
-def _cell(place: tuple[float, float], number: int, share: float, right: bool, told: str) -> list[Node]:
+def _cell(place: tuple[float, float], number: int, share: float, right: bool, hint: str) -> list[Node]:
     x, y = place
     style = f"cell {'right' if right else 'wrong'} shade-{_shade(number, share)}"
     written = f"{number}" if number < 10_000 else f"{number / 1000:.0f}k"
-    nodes: list[Node] = [box(x + 1, y + 1, _CELL - 2, _CELL - 2, style, title(told))]
+    nodes: list[Node] = [box(x + 1, y + 1, _CELL - 2, _CELL - 2, style, title(hint))]
     if number:
         nodes.append(text(x + _CELL / 2, y + _CELL / 2, written, f"count {style}", anchor="middle"))
     return nodes
@@ -227,12 +227,12 @@ def reliability_chart(name: str, position: int, bins: tuple[Bin, ...]) -> Elemen
     most = max((each.count for each in filled), default=1)
     nodes.append(make("polyline", {"points": " ".join(f"{x},{y}" for x, y in places), "class": "curve"}))
     for each, (x, y) in zip(filled, places, strict=True):
-        told = title(
+        hint = title(
             f"confidence {percent(each.low)} to {percent(each.high)}: {each.count:,} predictions, "
             f"mean confidence {percent(each.confidence)}, correct {percent(each.accuracy)}"
         )
         radius = round(3 + 6 * (each.count / most) ** 0.5, 2)
-        nodes.append(make("circle", {"cx": x, "cy": y, "r": radius, "class": "mark see-through"}, told))
+        nodes.append(make("circle", {"cx": x, "cy": y, "r": radius, "class": "mark see-through"}, hint))
     return svg(
         size, size, f"reliability diagram of {name}", make("g", {"class": system_style(position)}, *nodes)
     )
@@ -271,9 +271,9 @@ def _histogram(
     nodes = up(up_scale, whole, across_scale.first, across_scale.last, [f"{value:,.0f}" for value in whole])
     for place, count in enumerate(counts):
         low, high = place / _BARS, (place + 1) / _BARS
-        told = title(f"confidence {percent(low)} to {percent(high)}: {count:,} {label}")
+        hint = title(f"confidence {percent(low)} to {percent(high)}: {count:,} {label}")
         size = (across_scale(high) - across_scale(low) - 2, up_scale(0) - up_scale(count))
-        nodes.append(box(across_scale(low) + 1, up_scale(count), *size, style, told))
+        nodes.append(box(across_scale(low) + 1, up_scale(count), *size, style, hint))
     nodes.append(line(across_scale.first, up_scale(0), across_scale.last, up_scale(0), "axis"))
     nodes.append(text(across_scale.first + 6, up_scale.last - 9, f"{label}: {sum(counts):,}", "label"))
     return nodes

@@ -54,8 +54,8 @@ def _accuracy_row(content: Content, system: SystemContent, scores: ConceptScores
     counts = scores.on_gold if group == "all" else scores.by_familiarity[group]
     at_five = counts.share(counts.among_five) if scores.has_candidates else None
     shares = (counts.share(counts.right), at_five, counts.share(counts.any_right))
-    told = ("–" if share is None else percent(share) for share in shares)
-    return (group, chip(content, system), f"{counts.mentions:,}", *told, f"{counts.without:,}")
+    shown = ("–" if share is None else percent(share) for share in shares)
+    return (group, chip(content, system), f"{counts.mentions:,}", *shown, f"{counts.without:,}")
 
 
 def _scores_table(content: Content, linked: _Linked) -> Element:
@@ -74,14 +74,14 @@ def _mistakes(content: Content, system: SystemContent, scores: ConceptScores) ->
     """The mistakes of a system, the most frequent first; all but the first are folded away."""
     rows = list(_mistake_rows(content, scores))
     first, rest = rows[:_MISTAKES_AT_ONCE], rows[_MISTAKES_AT_ONCE:_MOST_MISTAKES]
-    shown = make("div", None, note(chip(content, system), _told(scores)), _mistakes_table(first))
+    shown = make("div", None, note(chip(content, system), _phrase(scores)), _mistakes_table(first))
     if not rest:
         return shown
     more = make("summary", None, f"{len(rest):,} more of {len(rows):,} kinds")
     return make("div", None, shown, make("details", None, more, _mistakes_table(rest)))
 
 
-def _told(scores: ConceptScores) -> str:
+def _phrase(scores: ConceptScores) -> str:
     return (
         f": {len(scores.wrong):,} mentions with other concepts than gold's; gold entities without a concept, "
         f"which count nowhere: {scores.gold_without:,}; with a concept, but not predicted: "
@@ -101,4 +101,4 @@ def _mistake_rows(content: Content, scores: ConceptScores) -> Iterator[TableRow]
 
 
 def _named(content: Content, ids: Sequence[str]) -> Node:
-    return name_of(" + ".join(map(content.identifiers.told, ids))) if ids else "no concept"
+    return name_of(" + ".join(map(content.identifiers.with_name, ids))) if ids else "no concept"

@@ -132,7 +132,7 @@ class Identifiers:
     names: Mapping[str, str] = field(default_factory=dict)
     """The preferred name of each."""
 
-    def told(self, id: str) -> str:
+    def with_name(self, id: str) -> str:
         """An identifier with the name of its concept, where that is known."""
         name = self.names.get(self.same(id), self.names.get(id))
         return id if name is None else f"{id} ({name})"

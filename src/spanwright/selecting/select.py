@@ -72,10 +72,10 @@ def _explained(
 def _reasons(signals: Signals, new_words: list[str], by: Strategy, types: Sequence[str]) -> list[str]:
     reasons = []
     if by in ("mixed", "uncertainty"):
-        told = f"{signals.mistakes:.1f} mistakes expected"
+        reason = f"{signals.mistakes:.1f} mistakes expected"
         if signals.doubts:
-            told += f", most in doubt: {_shown(signals, max(signals.doubts)[1], types)}"
-        reasons.append(told)
+            reason += f", most in doubt: {_shown(signals, max(signals.doubts)[1], types)}"
+        reasons.append(reason)
     if by in ("mixed", "disagreement") and signals.disagreements:
         mention = _shown(signals, max(signals.disagreements)[1], types)
         reasons.append(f"tagger and spans differ, most on {mention}")

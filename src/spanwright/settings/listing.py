@@ -98,17 +98,17 @@ def _choices(annotation: Any, field: FieldInfo | None = None) -> str:
         return _choices(arguments[0]) + _bounds(arguments[1:])
     if origin in (Union, UnionType):
         named = (_choices(argument) for argument in arguments)
-        told = " or ".join(dict.fromkeys(filter(None, named)))
+        shown = " or ".join(dict.fromkeys(filter(None, named)))
     elif origin is Literal:
-        told = ", ".join(
+        shown = ", ".join(
             f'"{value}"' if isinstance(value, str) else str(value).lower() for value in arguments
         )
     elif origin is tuple or origin is list:
-        told = f"list of {_choices(arguments[0])}"
+        shown = f"list of {_choices(arguments[0])}"
     elif origin is dict:
-        told = f"table of {_choices(arguments[1])}"
+        shown = f"table of {_choices(arguments[1])}"
     elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        told = (
+        shown = (
             "kind of another package"
             if _is_from_outside(annotation)
             else f'kind "{_kind(annotation)}"'
@@ -116,20 +116,20 @@ def _choices(annotation: Any, field: FieldInfo | None = None) -> str:
             else "table"
         )
     else:
-        told = _NAMES.get(annotation, "")
-    return told + (_bounds(field.metadata) if field is not None else "")
+        shown = _NAMES.get(annotation, "")
+    return shown + (_bounds(field.metadata) if field is not None else "")
 
 
 def _bounds(metadata: Any) -> str:
     """Limits that pydantic keeps beside a type."""
     parts = [part for each in metadata for part in (getattr(each, "metadata", None) or [each])]
-    told = [
+    shown = [
         f"{words} {getattr(part, name)}"
         for part in parts
         for name, words in _BOUNDS.items()
         if getattr(part, name, None) is not None
     ]
-    return f" ({', '.join(told)})" if told else ""
+    return f" ({', '.join(shown)})" if shown else ""
 
 
 @cache

@@ -20,6 +20,7 @@ from spanwright.devices import AUTO
 from spanwright.errors import InputError, counted
 from spanwright.formats.files import stream, write
 from spanwright.formats.format import ReadingLog
+from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.formats.io.whole_files import digest_of_files, whole_file
 from spanwright.identity import changed_names
 from spanwright.predicting.softening import DIGITS, LOWEST, Teachers
@@ -66,27 +67,27 @@ def distill(
     refuse_several("distill", "softens documents")
     if not 0 <= gold_share <= 1:
         raise InputError(f"the gold share is {gold_share}; expected 0 to 1")
-    folder, told = Path(out), watcher or Silent()
+    folder, watching = Path(out), watcher or Silent()
     # A distillation that stopped before all files were softened has no run yet: there is none to resume.
     resume = resume and not ((folder / "soft").is_dir() and not has_run(folder))
     check_folder(folder, resume)
     warnings: list[str] = []
     annotated, dev, test = (documents_of(source, warnings) for source in (train, dev, test))
     for warning in warnings:
-        told.warned(warning)
+        watching.warned(warning)
     settings = _student(load_settings(student, set or {}, encoder=encoder), annotated, dev, test)
     common = {"teachers": [model_digest(teacher) for teacher in teachers], "lowest": lowest}
     files = [_annotated_file(annotated, gold_share, common)]
-    files += [_raw_file([Path(path) for path in raw], common, told)] if raw else []
+    files += [_raw_file([Path(path) for path in raw], common, watching)] if raw else []
     if resume:
         check_soft_files(folder / "soft", files)
 
     def load() -> Teachers:
         return Teachers.load(teachers, lowest=lowest, device=device)
 
-    made = make_soft_files(folder / "soft", files, load, told)
+    made = make_soft_files(folder / "soft", files, load, watching)
     return loop.train(
-        settings, train=made, dev=dev, test=test, out=folder, resume=resume, device=device, watcher=told
+        settings, train=made, dev=dev, test=test, out=folder, resume=resume, device=device, watcher=watching
     )
 
 
@@ -111,12 +112,12 @@ def _annotated_file(annotated: Documents, gold_share: float, common: dict[str, o
     return SoftFile("train.jsonl", inputs, documents)
 
 
-def _raw_file(paths: Sequence[Path], common: dict[str, object], told: DistillationWatcher) -> SoftFile:
+def _raw_file(paths: Sequence[Path], common: dict[str, object], watcher: DistillationWatcher) -> SoftFile:
     def documents(teachers: Teachers) -> Iterator[Document]:
         log = ReadingLog()
         yield from teachers.soften(document for path in paths for document in stream(path, log))
         if log.problems:
-            told.warned(
+            watcher.warned(
                 f"raw texts: {counted(len(log.problems), 'problem')} in reading, the first: {log.problems[0]}"
             )
 
@@ -149,22 +150,23 @@ class SoftFile:
 
 
 def make_soft_files(
-    folder: Path, files: Sequence[SoftFile], load: Callable[[], Teachers], told: DistillationWatcher
+    folder: Path, files: Sequence[SoftFile], load: Callable[[], Teachers], watcher: DistillationWatcher
 ) -> list[Path]:
     """Write the files that are not there yet, or not whole, or were made from something else.
 
     Teachers are loaded only if there is something to do.
     """
-    record = _read_record(folder)
-    missing = [file for file in files if not _is_made(folder, file, record.get(file.name))]
-    teachers = load() if missing else None
-    for file in missing:
-        assert teachers is not None
-        path = folder / file.name
-        write(_counted(file.documents(teachers), file.name, told), path)
-        record[file.name] = {**file.inputs, _DIGEST: digest_of_files([path])}
-        with whole_file(folder / _RECORD) as partial:
-            partial.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    with locked_folder(folder):
+        record = _read_record(folder)
+        missing = [file for file in files if not _is_made(folder, file, record.get(file.name))]
+        teachers = load() if missing else None
+        for file in missing:
+            assert teachers is not None
+            path = folder / file.name
+            write(_counted(file.documents(teachers), file.name, watcher), path)
+            record[file.name] = {**file.inputs, _DIGEST: digest_of_files([path])}
+            with whole_file(folder / _RECORD) as partial:
+                partial.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return [folder / file.name for file in files]
 
 
@@ -209,10 +211,10 @@ def _read_record(folder: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _counted(documents: Iterable[Document], name: str, told: DistillationWatcher) -> Iterator[Document]:
+def _counted(documents: Iterable[Document], name: str, watcher: DistillationWatcher) -> Iterator[Document]:
     """Hand documents on and report how many there were."""
     targets = 0
     for number, document in enumerate(documents, start=1):
         targets += len(document.entities)
-        told.softened(name=name, documents=number, targets=targets)
+        watcher.softened(name=name, documents=number, targets=targets)
         yield document

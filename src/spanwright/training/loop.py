@@ -157,7 +157,7 @@ class _Run:
             if self._is_due(self.training.score_steps):
                 self._score(self._epochs(done))
                 if self._patience_is_over:
-                    return
+                    break
             if self._is_due(self.training.checkpoint_steps):
                 self._checkpoint()
         if self.processes.is_first:

@@ -144,7 +144,8 @@ def _record(document: Document) -> Record:
 
 def _written_relations(document: Document, tokens: Tokens, runs: list[WordRun]) -> Iterator[Record]:
     """The records of relations; an empty one for a relation that cannot be written."""
-    places = {entity: runs.index(run) for run, entity in tokens.runs if run in runs}
+    numbers = {run: number for number, run in enumerate(runs)}
+    places = {entity: numbers[run] for run, entity in tokens.runs if run in numbers}
     for relation in document.relations:
         found = [places[entity] for entity in plain_pair(relation) if entity in places]
         yield {"head": found[0], "tail": found[1], "type": relation.type} if len(found) == 2 else {}

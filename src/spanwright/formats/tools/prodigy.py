@@ -137,7 +137,14 @@ def _span_key(value: Any, offsets: Offsets) -> tuple[int, int, str]:
 def serialise(documents: Iterable[Document]) -> Iterator[str]:
     """One line for each document."""
     for document in documents:
-        spans = [_span(entity, document.words) for entity in whole_entities(document)]
+        numbered = list(enumerate(document.words or ()))
+        # Of words that begin or end at one place, the first is meant.
+        starts = {start: number for number, (start, _) in reversed(numbered)}
+        ends = {end: number for number, (_, end) in reversed(numbered)}
+        spans = [
+            _span(entity, starts.get(entity.start), ends.get(entity.end))
+            for entity in whole_entities(document)
+        ]
         record: Record = {} if document.generated_id else {"id": document.id}
         record |= {"text": document.text, "spans": spans}
         if document.words is not None:
@@ -156,13 +163,11 @@ def _tokens(text: str, words: tuple[Range, ...]) -> list[Record]:
     ]
 
 
-def _span(entity: Entity, words: tuple[Range, ...] | None) -> Record:
-    """The record of an entity; with the places of its first and last token where it begins and ends so."""
+def _span(entity: Entity, first: int | None, last: int | None) -> Record:
+    """The record of an entity; with the numbers of its first and last token where it has both."""
     record: Record = {"start": entity.start, "end": entity.end, "label": entity.type}
-    first = [number for number, (start, _) in enumerate(words or ()) if start == entity.start]
-    last = [number for number, (_, end) in enumerate(words or ()) if end == entity.end]
-    if first and last:
-        record |= {"token_start": first[0], "token_end": last[0]}
+    if first is not None and last is not None:
+        record |= {"token_start": first, "token_end": last}
     record |= {"concepts": list(entity.concepts)} if entity.concepts else {}
     record |= {"score": entity.confidence} if entity.confidence is not None else {}
     return record

@@ -68,12 +68,12 @@ class JobFolder:
         counts = DocumentCounts()
         problems = self.path / "problems.jsonl"
         with (
-            _told_as_job_error(problems),
+            _as_job_error(problems),
             whole_file(problems) as partial,
             partial.open("w", encoding="utf-8") as file,
         ):
             for name in sorted(self.finished_shards() | lost.keys(), key=_order):
-                found, lines = self._told(name, lost)
+                found, lines = self._facts(name, lost)
                 counts += found
                 file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         summary = {
@@ -90,7 +90,7 @@ class JobFolder:
         _write(self.path / "summary.json", _json(summary))
         return counts
 
-    def _told(self, name: str, lost: Mapping[str, int]) -> tuple[DocumentCounts, Iterable[dict[str, Any]]]:
+    def _facts(self, name: str, lost: Mapping[str, int]) -> tuple[DocumentCounts, Iterable[dict[str, Any]]]:
         """Counts and problems of a shard."""
         if name in lost:
             problem = {"shard": name, "documents": lost[name], "reason": _LOST}
@@ -110,12 +110,12 @@ def _order(name: str) -> tuple[int, ...]:
 @contextmanager
 def open_folder(folder: Path, identity: Mapping[str, Any], suffix: str) -> Iterator[JobFolder]:
     """The folder of a job for this process alone, made if there is none; that of another job is refused."""
-    with _told_as_job_error(folder):
+    with _as_job_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with locked_folder(folder):
+        _check_identity(folder, identity)
         for leftover in folder.rglob(".*.partial"):
             leftover.unlink()
-        _check_identity(folder, identity)
         yield JobFolder(folder, suffix)
 
 
@@ -130,7 +130,8 @@ def _check_identity(folder: Path, identity: Mapping[str, Any]) -> None:
                 f"Expected what it was begun with, or another --out"
             )
         return
-    if any(folder.iterdir()):
+    # A job that was killed while it wrote its identity may begin again.
+    if any(found.name != f".{path.name}.partial" for found in folder.iterdir()):
         raise InputError(f"{folder}: a folder with other things in it; expected a new one or that of the job")
     _write(path, _json(identity))
 
@@ -144,12 +145,12 @@ def _shown(value: Any) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    with _told_as_job_error(path), whole_file(path) as partial:
+    with _as_job_error(path), whole_file(path) as partial:
         partial.write_bytes(content)
 
 
 @contextmanager
-def _told_as_job_error(path: Path) -> Iterator[None]:
+def _as_job_error(path: Path) -> Iterator[None]:
     """A full disk stops a job with an error that says how it goes on."""
     try:
         yield

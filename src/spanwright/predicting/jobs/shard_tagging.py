@@ -121,7 +121,7 @@ def _tagged(
             except MemoryError:
                 raise
             except Exception as error:
-                problems.append(_problem(path, document, f"tagging failed: {_told(error)}"))
+                problems.append(_problem(path, document, f"tagging failed: {_phrase(error)}"))
     else:
         yield from zip(shard.paths, found, strict=True)
 
@@ -145,8 +145,8 @@ def _is_expressible(
 ) -> bool:
     """Whether a document can be written; what is left out of it is reported in any case."""
     unwritable = [line for line in format.unwritable(document) if line.needs_leave]
-    told = "left out" if lossy else f"{format.name} cannot express (leave it out with --lossy)"
-    problems += [_problem(path, document, f"{told}: {line}") for line in unwritable]
+    reason = "left out" if lossy else f"{format.name} cannot express (leave it out with --lossy)"
+    problems += [_problem(path, document, f"{reason}: {line}") for line in unwritable]
     return lossy or not unwritable
 
 
@@ -158,7 +158,7 @@ def _is_writable(path: str, document: Document, format: Format, problems: list[d
     try:
         _serialised([document], format)
     except SpanwrightError as error:
-        problems.append(_problem(path, document, f"not written: {_told(error)}"))
+        problems.append(_problem(path, document, f"not written: {_phrase(error)}"))
         return False
     return True
 
@@ -178,5 +178,5 @@ def _problem(path: str, document: Document, reason: str) -> dict[str, Any]:
     return {"path": path, "document": document.id, "reason": reason}
 
 
-def _told(error: Exception) -> str:
+def _phrase(error: Exception) -> str:
     return str(error) if isinstance(error, SpanwrightError) else f"{type(error).__name__}: {error}"

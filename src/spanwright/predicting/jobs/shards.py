@@ -157,9 +157,9 @@ def _documents(path: str, reading: Reading, cutter: _Cutter) -> Iterator[Documen
     except (
         Exception
     ) as error:  # a reader that stumbles over one file must not keep the others from being read
-        told = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         cutter.unreadable += 1
-        cutter.log.remark(Path(path), 0, f"not read, or not to its end: {told}")
+        cutter.log.remark(Path(path), 0, f"not read, or not to its end: {reason}")
 
 
 class _Cutter:

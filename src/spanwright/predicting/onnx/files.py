@@ -124,9 +124,9 @@ def _session(path: Path, content: bytes, threads: int) -> Any:
 
 def _usual_threads() -> int:
     """As many as this process may use, or as its environment says, as torch would have it."""
-    told = os.environ.get("OMP_NUM_THREADS", "")
+    wished = os.environ.get("OMP_NUM_THREADS", "")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return int(told) if told.isdecimal() and int(told) > 0 else cores or 1
+    return int(wished) if wished.isdecimal() and int(wished) > 0 else cores or 1
 
 
 def _first_line(error: Exception) -> str:

@@ -131,7 +131,7 @@ def test_formats_that_cannot_be_read_as_a_stream_say_so(tmp_path: Path, name: st
         read(tmp_path / name, format=format)
 
 
-def testzstandard_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zstandard_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.txt.zst").write_bytes(COMPRESS[".zst"](b"one"))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"spanwright\[parquet\]"):

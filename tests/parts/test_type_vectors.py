@@ -22,7 +22,7 @@ from spanwright.labels import LabelSpace
 from spanwright.parts.batch import Batch
 from spanwright.parts.build import build
 from spanwright.parts.spans.scorers.bi_encoder import BiEncoder
-from spanwright.parts.spans.scorers.type_vectors import PrototypeTypes
+from spanwright.parts.spans.scorers.type_vectors import PrototypeTypes, prototypes
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 from spanwright.training.data import prepare_split
@@ -264,8 +264,19 @@ def test_prototypes_in_training_are_drawn_anew_from_all_of_their_type() -> None:
     assert drawn == [set(range(len(own))) for own in SHOWN.prototypes]
 
 
-def test_a_prototype_longer_than_the_encoder_can_read_is_cut() -> None:
-    long = ("ab " * 40, "bcase", " ab" * 40)  # in its pieces, longer than the 128 positions of the encoder
+def test_a_prototype_longer_than_the_encoder_can_read_is_cut_far_from_its_mention() -> None:
+    before, mention_, after = "ab " * 40, "bcase", " ab" * 40
+    pieces, backbone = PieceEncoder(tiny.tokenizer()), prototype_source().reader.backbone
+    found = prototypes([(before, mention_, after)], pieces, backbone)
+    row, position = found.ids[0].tolist(), int(found.position[0])
+    assert len(row) == 128 < len(pieces.encode_text(before + mention_ + after))
+    start, end = pieces.markers
+    inside = pieces.encode_text(mention_)
+    assert row[position : position + len(inside) + 2] == [start, *inside, end]
+    left = row[len(pieces.prefix) : position]
+    assert left == pieces.encode_text(before)[-len(left) :] and len(left) > 40
+    # A model of such prototypes works.
+    long = (before, mention_, after)
     tagged(model(replace(SHOWN, prototypes=((long,), (long,))), types="prototypes"))
 
 

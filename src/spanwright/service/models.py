@@ -66,8 +66,8 @@ class ServedModel:
             if name not in known:
                 raise FieldError(("thresholds", name), f"no such type; expected {', '.join(sorted(known))}")
         if request.corpus is not None and request.corpus not in model.labels.corpora:
-            legal = ", ".join(model.labels.corpora) or "none, as the model has one corpus"
-            raise FieldError(("corpus",), f"no such corpus of {self.name!r}; expected: {legal}")
+            expected = ", ".join(model.labels.corpora) or "none, as the model has one corpus"
+            raise FieldError(("corpus",), f"no such corpus of {self.name!r}; expected: {expected}")
 
     def kept(self, document: Document, request: TagRequest) -> Document:
         """The document with those entities that are confident enough for a request."""

@@ -3,9 +3,9 @@
     {"id": "17", "infons": {}, "passages": [{"offset": 0, "infons": {"type": "title"}, "text": "Delirium",
      "annotations": [...], "relations": []}], "relations": []}
 
-The text is made of the passages such that `text[offset:]` is what the file means (see `bioc_passages`), and
+The text is made of the passages such that `text[offset:]` is what the file means (see `passages`), and
 the sentences of the file are the document's when all its passages have some. Relations are read by
-`bioc_relations`. What `Document` has no place for is written again, as far as text, entities and relations
+`relations`. What `Document` has no place for is written again, as far as text, entities and relations
 are still the same: passages and their infons are kept in `metadata["bioc"]`, ids and infons of annotations,
 and relations as they stand in the file, in `annotation_notes["bioc"]`.
 

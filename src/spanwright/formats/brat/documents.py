@@ -4,7 +4,7 @@
     N1	Reference T1 MESH:D010051	ovarian neoplasms
 
 `T` lines are the entities, of one or several ranges, `N` lines give them concepts, and `R` lines relate them
-(see `brat_relations`). The text is read with its line ends as they are, because offsets count them; the
+(see `relations`). The text is read with its line ends as they are, because offsets count them; the
 option `offsets` says what else they count where that is not characters: `utf-16` or `bytes`. Where a
 document has more than that, such as events and attributes, all lines that are no entities are kept in
 `annotation_notes["brat_lines"]`, and the ids that they use for entities in `annotation_notes["brat_ids"]`, so

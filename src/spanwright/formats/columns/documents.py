@@ -6,7 +6,7 @@
     delirium	B-Disease
 
 Columns are separated by a tab or by blanks; the tag scheme (IOB1, IOB2, BIOES, BILOU, BMES) is detected, and
-so are several layers of tags, which nested corpora have (see `column_layout`). An entity that stands in two
+so are several layers of tags, which nested corpora have (see `layout`). An entity that stands in two
 layers is read once. With `-DOCSTART-` lines a document reaches from one to the next, and an id may stand
 after the mark in parentheses; without them, each sentence is a document.
 

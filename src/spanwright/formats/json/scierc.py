@@ -129,7 +129,9 @@ def _relations(
 
 def _relation(value: Any, marked: Mapping[Range, Entity], words: tuple[Range, ...]) -> Relation | None:
     match value:
-        case [int(a), int(b), int(c), int(d), str(type_), *_] if 0 <= min(a, b, c, d) <= max(a, b, c, d) < len(words):
+        case [int(a), int(b), int(c), int(d), str(type_), *_] if all(
+            0 <= place < len(words) for place in (a, b, c, d)
+        ):
             first, second = marked.get((words[a][0], words[b][1])), marked.get((words[c][0], words[d][1]))
             if first is not None and second is not None:
                 return Relation(type_, (Argument(first), Argument(second)))

@@ -11,8 +11,8 @@ and sentences are read where they are marked. The id is `doc.user_data["id"]`; w
 for is in `doc.user_data["spanwright"]`. The line of a problem is the number of the document.
 
 A concept is the `kb_id` of its span, so that an entity can have one; confidences have no place. Relations are
-in the user data (see `json_relations`), and their entities are positions in the group `sc`. A file is in
-memory as a whole, because it is compressed in one piece.
+in the user data (see `formats/json/relations.py`), and their entities are positions in the group `sc`. A file
+is in memory as a whole, because it is compressed in one piece.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Own tables have a row for each document, with everything a `Document` holds: `id`, `text`, `entities` (a list
 of start, end, type, fragments, concepts and confidence), `relations` (a list of type, arguments and note, see
-`json_relations`), `words` and `sentences` (lists of start and end), `corpus`, `generated_id`, `metadata` and
-`annotation_notes` (JSON). Only `text` is needed. They are written in row groups, and read and written without
-the whole table in memory.
+`formats/json/relations.py`), `words` and `sentences` (lists of start and end), `corpus`, `generated_id`,
+`metadata` and `annotation_notes` (JSON). Only `text` is needed. They are written in row groups, and read and
+written without the whole table in memory.
 
 Tables of tokens have a row for each sentence: `tokens`, and `ner_tags` in any tag scheme, as names or as
 numbers whose names stand in the schema. The options `tokens` and `tags` give other names of these columns,

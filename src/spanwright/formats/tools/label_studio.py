@@ -8,7 +8,7 @@ The text is what `data` has under `text` (or the option `text`); other data are 
 annotations the ground truth is read, or else the first; where a task has none, its last prediction is, whose
 scores are confidences. A region with several labels is as many entities. Concepts are those of a `TextArea`
 for each region that is called `concepts`. Offsets count characters; in exports of versions before 1.5 they
-count UTF-16 units (the option `offsets=utf-16`). What it looks like is told in `label_studio_results`.
+count UTF-16 units (the option `offsets=utf-16`). `label_studio_results` says what it looks like.
 """
 
 from __future__ import annotations

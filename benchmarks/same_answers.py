@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from machine import command, machine
+from spanwright.arrays import Floats
 from spanwright.evaluation import evaluate
-from spanwright.evaluation.columns import Floats
 from spanwright.formats.files import read
 from spanwright.model_files.tagging_model import TaggingModel
 from spanwright.predicting.onnx.export import export

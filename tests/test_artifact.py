@@ -20,6 +20,7 @@ from spanwright import artifact
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.writer import Vocabulary
 from spanwright.errors import DivergenceError, InputError, ModelError, SpanwrightError
+from spanwright.formats.io.whole_folders import restore_folder
 from spanwright.labels import LabelSpace
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import from_config, load_pretrained
@@ -291,10 +292,10 @@ def test_a_full_disk_is_a_clear_error_and_keeps_the_old_model(
 def test_an_old_folder_is_put_back_only_where_there_is_none(tmp_path: Path) -> None:
     for name in ("model", ".model.retired"):
         (tmp_path / name).mkdir()
-    artifact.restore_folder(tmp_path / "model")
+    restore_folder(tmp_path / "model")
     assert (tmp_path / ".model.retired").exists()
     (tmp_path / "model").rmdir()
-    artifact.restore_folder(tmp_path / "model")
+    restore_folder(tmp_path / "model")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 

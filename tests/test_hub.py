@@ -23,9 +23,11 @@ import naughty
 import tiny
 from spanwright import artifact
 from spanwright.errors import InputError, ModelError, SpanwrightError
-from spanwright.hub import MODEL_FILES, from_hub, model_files, push
+from spanwright.hub import from_hub, model_files, push
 from spanwright.labels import LabelSpace
 from spanwright.model_card import model_card
+from spanwright.predicting.onnx.export import export
+from spanwright.predicting.onnx.loading import GraphModel
 from spanwright.predicting.tagger import load
 
 NAME = "somebody/tiny-model"
@@ -70,7 +72,7 @@ def reach(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in MODEL_FILES if (folder / name).exists()}
+    return {file.name: file.read_bytes() for file in model_files(folder)}
 
 
 def test_a_model_comes_back_from_the_hub_as_it_was_pushed(hub: hub_server.Hub, folder: Path) -> None:
@@ -86,10 +88,19 @@ def test_exactly_the_files_of_the_model_are_pushed(hub: hub_server.Hub, folder: 
     assert set(pushed) == {*artifact.FILES, "README.md"}
 
 
-def test_the_words_of_a_writer_belong_to_the_model(folder: Path) -> None:
-    for name in ("vocabulary.json", "training-ids.json"):
+def test_words_of_a_writer_training_ids_and_graphs_belong_to_the_model(folder: Path) -> None:
+    more = {"vocabulary.json", "training-ids.json", "encoder.onnx", "head-int8.onnx"}
+    for name in more:
         (folder / name).write_text("{}")
-    assert {file.name for file in model_files(folder)} == set(MODEL_FILES)
+    assert {file.name for file in model_files(folder)} == {*artifact.FILES, "README.md", *more}
+
+
+def test_an_export_comes_back_with_its_graphs(hub: hub_server.Hub, folder: Path, tmp_path: Path) -> None:
+    export(folder, tmp_path / "export")
+    push(tmp_path / "export", NAME)
+    tagger = from_hub(NAME)
+    assert isinstance(tagger.model, GraphModel)
+    assert tagger.tag(TEXT) == load(tmp_path / "export").tag(TEXT)
 
 
 def test_a_second_push_is_a_second_commit(hub: hub_server.Hub, folder: Path) -> None:

@@ -114,6 +114,15 @@ def test_an_unknown_name_tells_which_are_installed(install: Install) -> None:
         spanwright.load("runs/x/model")
 
 
+def test_a_misspelt_name_is_told_with_the_right_one_where_a_file_would_do(install: Install) -> None:
+    install("cells")
+    error = run("report", "cels", "--gold", "gold.jsonl").error
+    assert (
+        "cels: no such file or folder, and no installed model has this name (did you mean 'cells'?)" in error
+    )
+    assert run("report", "runs/x", "--gold", "gold.jsonl").error == "error: runs/x: no such file or folder"
+
+
 def test_a_package_without_its_model_or_without_a_path_is_told(install: Install) -> None:
     (install("empty") / "labels.json").unlink()
     with pytest.raises(ModelError, match=r"empty_model: not a model directory: labels.json is missing"):

@@ -19,6 +19,7 @@ from spanwright.lexicons.files import FORMS
 from spanwright.predicting.onnx.export import export
 from spanwright.settings import check, load_settings
 from spanwright.settings.part import PARTS
+from spanwright.settings.scorers import SoftmaxSettings
 
 PACKAGE = Path(__file__).parent / "fixtures" / "outside"
 TRAIN, DEV = making.documents(40), making.documents(6, prefix="dev")
@@ -130,6 +131,13 @@ def test_wrong_settings_of_such_a_part_are_told_as_ours_are(installed: None) -> 
         settings_with(representation={"kind": "gatet"})
     with pytest.raises(SettingsError, match="unknown kind ''; expected one of an installed package: gated, "):
         settings_with(auxiliaries={"others": [{}]})
+
+
+def test_such_a_kind_drops_what_our_own_had(installed: None) -> None:
+    changed = load_settings("plain", ["scorer.kind=margin", "representation.kind=gated"])
+    assert (changed.scorer.kind, changed.representation.kind) == ("margin", "gated")
+    assert changed.representation.model_dump() == {"kind": "gated", "size": 256}
+    assert load_settings(changed, ["scorer.kind=softmax"]).scorer == SoftmaxSettings()
 
 
 def test_a_kind_is_told_to_be_missing() -> None:

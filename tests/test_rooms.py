@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import spanwright
 
 SOURCE = Path(spanwright.__file__).parent
 HEAVY = frozenset(("torch", "transformers"))
+LATER = "packages inside calls"
 
 
 @dataclass(frozen=True)
@@ -58,19 +60,19 @@ RULES = {
     "frames.py": rule("errors", later_packages=True),
     "formats": rule("text errors outside frames drawing", later_packages=True),
     "outside.py": rule("errors"),
-    "corpora": rule("text errors formats toml_text palette pictures", later_packages=True),
+    "corpora": rule("text errors formats toml_text palette pictures"),
     "descriptions": rule("errors"),
     "lexicons": rule("text errors formats outside"),
     "distant": rule("text errors lexicons", later_packages=True),
-    "linking": rule("text errors lexicons", "numpy"),
-    "linking/encoder.py": rule("batches parts", "numpy torch safetensors"),
-    "linking/neighbours.py": rule("errors", "numpy", later_packages=True),
+    "linking": rule("text errors lexicons arrays", "numpy"),
+    "linking/encoder.py": rule("arrays batches parts", "torch safetensors"),
+    "linking/neighbours.py": rule("arrays errors", "numpy", later_packages=True),
     "linking/learning.py": rule("errors", "numpy torch"),
     "linking/saved.py": rule("errors formats model_files __version__", "numpy safetensors"),
-    "settings": rule("errors strict toml_files wrong_values recipes outside", "pydantic"),
+    "settings": rule("errors strict toml_files toml_text wrong_values recipes outside", "pydantic"),
     "recipes": rule("errors"),
-    "batches": rule("text labels errors settings", "numpy tokenizers"),
-    "decoding": rule("batches settings", "numpy"),
+    "batches": rule("text arrays labels errors settings", "numpy tokenizers"),
+    "decoding": rule("arrays batches settings", "numpy"),
     "parts": rule("batches decoding devices errors settings", "torch numpy"),
     "parts/encoder/backbone.py": rule("batches errors settings", "torch", later_packages=True),
     "parts/encoder/bert.py": rule("strict", "torch pydantic"),
@@ -78,56 +80,58 @@ RULES = {
     "parts/encoder/pretrained.py": rule("errors", later_packages=True),
     "parts/encoder/adapters.py": rule("errors settings", "torch", later_packages=True),
     "parts/build.py": rule("batches errors labels settings", "torch"),
-    "evaluation": rule("text errors frames", "numpy"),
+    "evaluation": rule("text arrays errors frames", "numpy"),
     "predicting": rule(
-        "text errors devices formats labels lexicons linking batches decoding parts evaluation identity "
-        "artifact model_files settings __version__",
+        "text arrays errors devices formats labels lexicons linking batches decoding parts evaluation "
+        "identity artifact model_files settings __version__",
         "numpy torch",
         later_packages=True,
     ),
-    "artifact.py": rule(
-        "text errors formats labels batches parts settings evaluation model_card model_files __version__",
-        "numpy torch safetensors pydantic",
-        later_packages=True,
+    "training": rule(
+        "text arrays errors corpora descriptions devices formats labels lexicons batches parts evaluation "
+        "identity artifact model_files origin predicting settings strict toml_files toml_text __version__",
+        "numpy pydantic safetensors torch",
     ),
+    "artifact.py": rule(
+        "errors formats batches parts settings model_card model_files __version__", "torch safetensors"
+    ),
+    "model_card.py": rule("errors labels model_files settings", later_packages=True),
     "comparing": rule(
-        "text errors descriptions devices formats frames corpora evaluation settings strict toml_files "
-        "toml_text "
-        "identity recipes parts training predicting artifact origin pictures",
-        "numpy pydantic torch",
-        later_packages=True,
+        "text arrays errors devices formats frames corpora evaluation settings strict toml_files "
+        "identity training predicting origin pictures",
+        "numpy pydantic",
     ),
     "tuning": rule(
-        "text errors devices formats corpora evaluation settings strict toml_files toml_text identity "
-        "training",
+        "text errors devices formats evaluation settings strict toml_files toml_text identity training",
         "numpy pydantic",
         later_packages=True,
     ),
     "perturbing": rule("text errors"),
     "perturbing/measuring.py": rule("text evaluation"),
-    "reporting": rule("text errors formats evaluation palette", "numpy", later_packages=True),
+    "reporting": rule("text arrays errors formats evaluation palette", "numpy"),
     "analysis": rule(
-        "text errors settings batches lexicons parts predicting evaluation artifact palette pictures",
+        "text arrays errors settings batches lexicons parts predicting evaluation artifact palette pictures",
         "numpy torch",
         later_packages=True,
     ),
     "selecting": rule(
-        "text errors analysis corpora batches model_files parts predicting evaluation", "numpy torch"
+        "text arrays errors analysis corpora batches model_files parts predicting", "numpy torch"
     ),
     "integrations": rule(
-        "text errors devices linking predicting artifact model_files hub", later_packages=True
+        "text errors devices formats linking predicting model_files hub", later_packages=True
     ),
     "model_files": rule(
-        "batches devices errors evaluation labels outside settings __version__",
+        "arrays batches devices errors evaluation labels outside settings __version__",
         "numpy torch safetensors tokenizers",
     ),
-    "hub.py": rule("errors artifact model_files predicting", later_packages=True),
+    "hub.py": rule("errors model_files predicting", later_packages=True),
     "service": rule(
         "text errors devices formats linking model_files palette predicting wrong_values __version__",
         "pydantic",
         later_packages=True,
     ),
-    "web": rule("text errors artifact devices model_files predicting service"),
+    "web": rule("text errors artifact formats model_files predicting service"),
+    "arrays.py": rule("", "numpy"),
     "labels.py": rule("text descriptions errors"),
     "toml_files.py": rule("errors wrong_values", "pydantic"),
     "wrong_values.py": rule(),
@@ -162,36 +166,68 @@ def imports(file: Path) -> Iterator[Import]:
     return walk(ast.parse(file.read_text(encoding="utf-8")), True)
 
 
-def rule_of(file: Path) -> Rule | None:
-    place = file.relative_to(SOURCE).as_posix()
-    return RULES.get(place) or RULES.get(place.partition("/")[0])
+def place_of(file: Path) -> str:
+    return file.relative_to(SOURCE).as_posix()
 
 
-def is_legal(found: Import, file: Path, given: Rule) -> bool:
+def room_of(file: Path) -> str:
+    """The room of a file, or its name where it stands at the top."""
+    return place_of(file).partition("/")[0]
+
+
+def rule_name(file: Path) -> str | None:
+    """Under which name the rule of a file stands: its own, or that of its room."""
+    return next((name for name in (place_of(file), room_of(file)) if name in RULES), None)
+
+
+def permission(found: Import, file: Path, given: Rule) -> str | None:
+    """What an import of a file must be permitted by; None if it needs no permission."""
     if found.room is not None:
-        own = file.relative_to(SOURCE).as_posix().partition("/")[0]
-        return found.room in given.rooms or found.room == own
-    if found.package in sys.stdlib_module_names or found.package in given.packages:
-        return True
-    return given.later_packages and not found.at_once
+        return None if found.room == room_of(file) else f"room {found.room}"
+    if found.package in sys.stdlib_module_names:
+        return None
+    return LATER if given.later_packages and not found.at_once else f"package {found.package}"
 
 
-GUARDED = [file for file in sorted(SOURCE.rglob("*.py")) if rule_of(file) is not None]
+def permissions(given: Rule) -> set[str]:
+    """All that a rule permits."""
+    rooms = {f"room {name}" for name in given.rooms}
+    packages = {f"package {name}" for name in given.packages}
+    return rooms | packages | ({LATER} if given.later_packages else set())
 
 
-@pytest.mark.parametrize("file", GUARDED, ids=lambda file: file.relative_to(SOURCE).as_posix())
+FILES = sorted(SOURCE.rglob("*.py"))
+GUARDED = [file for file in FILES if rule_name(file) is not None]
+
+
+@pytest.mark.parametrize("file", GUARDED, ids=place_of)
 def test_a_file_imports_only_what_its_room_may(file: Path) -> None:
-    given = rule_of(file)
-    assert given is not None
+    given = RULES[rule_name(file) or ""]
+    permitted = {None, *permissions(given)}
     wrong = [
-        f"{file}:{found.line}: {found.module}" for found in imports(file) if not is_legal(found, file, given)
+        f"{file}:{found.line}: {found.module}"
+        for found in imports(file)
+        if permission(found, file, given) not in permitted
     ]
     assert wrong == []
 
 
 @pytest.mark.parametrize("name", sorted(RULES))
-def test_every_rule_guards_something(name: str) -> None:
-    assert any(file.relative_to(SOURCE).as_posix().startswith(name) for file in GUARDED)
+def test_every_rule_guards_something_and_permits_nothing_that_no_file_needs(name: str) -> None:
+    guarded = [file for file in GUARDED if rule_name(file) == name]
+    assert guarded
+    needed = {permission(found, file, RULES[name]) for file in guarded for found in imports(file)}
+    assert permissions(RULES[name]) - needed == set()
+
+
+def test_only_what_stands_above_all_rooms_has_no_rule() -> None:
+    # Commands may import every room, but see below when; the sample is data.
+    assert {room_of(file) for file in FILES} - {room_of(file) for file in GUARDED} == {
+        "__init__.py",
+        "__main__.py",
+        "cli",
+        "sample",
+    }
 
 
 def test_evaluation_never_imports_torch() -> None:
@@ -327,6 +363,55 @@ def test_the_guard_tells_imports_at_once_from_later_ones(tmp_path: Path) -> None
 
 DOCS = SOURCE.parent.parent / "docs"
 MAP = (DOCS / "architecture.md").read_text(encoding="utf-8")
+ROWS = dict(re.findall(r"^\| `(\w+)/` \|.*\| (.*) \|$", MAP, re.M))
+"""The rooms in the order of the first table of the map, each with what it may import in words."""
+LOOPS = (("text", "drawing"),)
+"""Rooms that a module at the top leads back to: a document shows itself in notebooks, drawn by `drawing`."""
+
+
+def imported_rooms(room: str) -> Iterator[tuple[str, str, str]]:
+    """Files of a room, what they import of the library, and each room of the map that this is or leads to.
+
+    Modules at the top have no row: they stand for the rooms that they import themselves.
+    """
+    for file in sorted((SOURCE / room).rglob("*.py")):
+        for found in imports(file):
+            if found.room and found.room != room:
+                yield from ((place_of(file), found.room, reached) for reached in rooms_behind(found.room))
+
+
+@cache
+def rooms_behind(name: str) -> frozenset[str]:
+    """A room itself, or the rooms that a module at the top leads to."""
+    if name in ROWS:
+        return frozenset((name,))
+    files = [file for file in FILES if room_of(file).removesuffix(".py") == name]
+    own = {found.room for file in files for found in imports(file) if found.room and found.room != name}
+    return frozenset(reached for each in own for reached in rooms_behind(each))
+
+
+@pytest.mark.parametrize("room", ROWS)
+def test_a_room_imports_only_rooms_above_it_in_the_map(room: str) -> None:
+    above = set(list(ROWS)[: list(ROWS).index(room)])
+    wrong = [
+        f"{place}: {imported} leads to {reached}"
+        for place, imported, reached in imported_rooms(room)
+        if reached not in above and not (reached == room and (room, imported) in LOOPS)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("room", "module"), LOOPS)
+def test_every_loop_that_the_map_allows_is_there(room: str, module: str) -> None:
+    assert room in {reached for _, imported, reached in imported_rooms(room) if imported == module}
+
+
+@pytest.mark.parametrize("room", ROWS)
+def test_the_map_says_what_a_room_imports(room: str) -> None:
+    words = ROWS[room]
+    if "everything above" not in words and "what it needs" not in words and room != "cli":
+        said = {name.partition("/")[0] for name in re.findall(r"`([\w/.]+)`", words)}
+        assert {name for _, name, _ in imported_rooms(room) if name in ROWS} - said == set()
 
 
 def test_the_map_names_functions_that_are_there() -> None:
@@ -356,6 +441,7 @@ def test_the_map_lists_every_room_and_module_at_the_top() -> None:
     found = {each.name + "/" * each.is_dir() for each in SOURCE.iterdir() if each.suffix in ("", ".py")}
     data = {"__pycache__/", "__main__.py", "recipes/", "sample/"}
     assert {name for name in found - data if f"`{name}`" not in MAP} == set()
+    assert {f"{room}/" for room in ROWS} == {name for name in found - data if name.endswith("/")}
 
 
 def test_the_map_fits_on_three_screens() -> None:

@@ -8,6 +8,8 @@ import pytest
 from spanwright.comparing.plan import Plan
 from spanwright.errors import SettingsError
 from spanwright.settings import Settings, check, load_settings
+from spanwright.settings.learning import LogisticSchedule
+from spanwright.settings.scorers import BiEncoderSettings, SigmoidSettings
 from spanwright.strict import Strict
 from spanwright.training.corpora_file import CorporaFile
 from spanwright.tuning.plan import TuningPlan
@@ -189,6 +191,24 @@ def test_a_recipe_file_that_is_not_there_is_refused() -> None:
             "windows.overlap=128 or less, or raise windows.pieces",
         ),
         ("windows.pieces=40", "windows.overlap is 24, but windows of 40 pieces can share at most 20 words"),
+        ("optimiser.betas=[0.9]", "plain: the setting 'optimiser.betas.1' is missing"),
+        ("scorer.hidden=[0]", "setting 'scorer.hidden.0' is 0: expected more than 0"),
+        ("scorer.hidden=[8, -5]", "setting 'scorer.hidden.1' is -5: expected more than 0"),
+        ("encoder.dropout=2", "setting 'encoder.dropout' is 2: expected less than 1"),
+        ("encoder.dropout=-0.1", "setting 'encoder.dropout' is -0.1: expected at least 0"),
+        ("objective.weights.spans=-1", "setting 'objective.weights.spans' is -1: expected at least 0"),
+        (
+            "objective.weights.spans={kind='linear', start=-1, end=1}",
+            "setting 'objective.weights.spans.start' is -1: expected at least 0",
+        ),
+        (
+            "objective.weights.spans={kind='linear', start=1, end=-1}",
+            "setting 'objective.weights.spans.end' is -1: expected at least 0",
+        ),
+        (
+            "objective.weights.spans={kind='logistic', end=-1}",
+            "setting 'objective.weights.spans.end' is -1: expected at least 0",
+        ),
         ("candidates.width_limit=0", "setting 'candidates.width_limit' is 0: expected more than 0"),
         ("candidates.negatives=-1", "setting 'candidates.negatives' is -1: expected at least 0"),
         (
@@ -260,6 +280,50 @@ def test_parts_that_cannot_learn_soft_targets_refuse_them(recipe: str, reason: s
 @pytest.mark.parametrize("change", ["scorer.kind=softmax", "scorer={kind='sigmoid'}"])
 def test_scorers_with_probabilities_learn_soft_targets(change: str) -> None:
     assert load_settings("plain", ["training.targets=soft", change]).training.targets == "soft"
+
+
+def test_another_kind_keeps_what_it_knows_of_the_old_one_and_drops_the_rest() -> None:
+    plain = load_settings("plain", {"scorer.dropout": 0.4})
+    assert plain.scorer.kind == "softmax"
+    changed = load_settings(plain, ["scorer.kind=bi-encoder"]).scorer
+    assert changed.model_dump() == BiEncoderSettings(kind="bi-encoder", dropout=0.4).model_dump()
+    recipe = load_settings("plain", ["scorer.kind=bi-encoder"]).scorer
+    assert recipe.model_dump() == BiEncoderSettings(kind="bi-encoder").model_dump()
+
+
+def test_another_kind_drops_a_value_of_the_old_one_that_it_does_not_allow() -> None:
+    assert load_settings("binder").scorer.model_dump()["threshold"] == "dynamic"
+    changed = load_settings("binder", ["scorer.kind=sigmoid"]).scorer
+    assert changed.model_dump() == SigmoidSettings(kind="sigmoid", dropout=0.1).model_dump()
+
+
+def test_another_kind_of_schedule_drops_what_is_foreign_to_it() -> None:
+    (changed,) = load_settings(
+        "plain",
+        {
+            "objective.weights.spans": {"kind": "linear", "start": 0, "end": 2},
+            "objective.weights.spans.kind": "logistic",
+        },
+    ).objective.weights.values()
+    assert changed == LogisticSchedule(kind="logistic", end=2)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_is_foreign_to_another_kind_is_refused_if_the_user_wrote_it(first: bool) -> None:
+    changes = ("scorer.hidden=[8]", "scorer.kind=bi-encoder")
+    assert "unknown setting 'scorer.hidden' here" in refusal(*(changes if first else reversed(changes)))
+
+
+@pytest.mark.parametrize("kind", ["sofmax", 3, [3]])
+def test_a_kind_that_does_not_exist_is_refused(kind: object) -> None:
+    with pytest.raises(
+        SettingsError, match=r"unknown kind '.*'; expected softmax, sigmoid, bi-encoder, none"
+    ):
+        load_settings("plain", {"scorer.kind": kind})
+
+
+def test_the_kind_that_a_part_has_changes_nothing() -> None:
+    assert load_settings("binder", ["scorer.kind=bi-encoder"]) == load_settings("binder")
 
 
 def test_every_wrong_setting_is_named_at_once() -> None:

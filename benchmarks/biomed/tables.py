@@ -90,6 +90,7 @@ def is_started(outcome: RunOutcome) -> bool:
 def forgetting(found: Sequence[RunOutcome]) -> str:
     """Mean F1 of both types before and after."""
     told = {
+        ("diseases", "plain"): "diseases alone",
         ("BC5CDR", "plain"): "chemicals alone",
         ("diseases", "benchmarks/biomed/diseases.toml"): "then diseases",
         ("diseases", "benchmarks/biomed/diseases-kept.toml"): "then diseases with `--keep-types`",

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from matplotlib.figure import Figure
 from sklearn.metrics import silhouette_score
 
 from spanwright import artifact
 from spanwright.analysis.projections import neighbour_layout
+from spanwright.arrays import Floats32
 from spanwright.artifact import TrainedModel
 from spanwright.batches.prepare import gold_words
 from spanwright.batches.writer import spans_of_golds
@@ -30,7 +30,6 @@ from spanwright.text import Document
 
 MOST = 1000
 """Entities that are looked at."""
-Floats = npt.NDArray[np.float32]
 
 
 def main() -> None:
@@ -61,14 +60,14 @@ def main() -> None:
 
 
 @torch.inference_mode()
-def posteriors_of(model: TrainedModel, documents: Sequence[Document]) -> tuple[Floats, list[str]]:
+def posteriors_of(model: TrainedModel, documents: Sequence[Document]) -> tuple[Floats32, list[str]]:
     """Means of the posteriors of up to `MOST` gold spans, and their types."""
     network, writer = model.network, model.network.writer
     if writer is None:
         raise InputError("the model has no auto-encoders: train it with auxiliaries.span_vae.keep=true")
     prepared = Tagger(model).prepare(documents)
     golds = [gold_words(item, model.labels).rows for item in prepared]
-    vectors: list[Floats] = []
+    vectors: list[Floats32] = []
     types: list[str] = []
     for batch in Tagger(model).batches(prepared, golds):
         if not len(batch.golds.span):
@@ -84,7 +83,7 @@ def posteriors_of(model: TrainedModel, documents: Sequence[Document]) -> tuple[F
     return np.concatenate(vectors)[:MOST], types[:MOST]
 
 
-def silhouette_of(vectors: Floats, types: Sequence[str]) -> float:
+def silhouette_of(vectors: Floats32, types: Sequence[str]) -> float:
     """How much nearer posteriors are to those of their own type than to those of the next one."""
     return float(silhouette_score(vectors, np.array(types)))
 

@@ -33,7 +33,7 @@ from spanwright.batches.batch import Array, Batch
 from spanwright.batches.predictions import Predictions
 from spanwright.batches.writer import Vocabulary
 from spanwright.errors import DivergenceError, InputError, ModelError, SpanwrightError
-from spanwright.formats.io.whole_files import sync
+from spanwright.formats.io.whole_folders import whole_folder
 from spanwright.model_card import model_card
 from spanwright.model_files import json_files
 from spanwright.model_files.digests import (
@@ -148,15 +148,10 @@ def save(model: TrainedModel, folder: Path, *, bits: Literal[16, 32] = 32) -> No
         )
     if bits == 16:
         weights = {name: _halved(name, weight, folder) for name, weight in weights.items()}
-    partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
     try:
-        partial.mkdir(parents=True)
-        _write_files(model, weights, partial)
-        replace_folder(partial, folder)
+        with whole_folder(folder) as partial:
+            _write_files(model, weights, partial)
     except (OSError, safetensors.SafetensorError) as error:
-        shutil.rmtree(partial, ignore_errors=True)
-        restore_folder(folder)
         raise SpanwrightError(f"{folder}: the model could not be written: {error}") from error
 
 
@@ -191,19 +186,16 @@ def _write_files(model: TrainedModel, weights: dict[str, Tensor], folder: Path) 
     card = model_card(model.settings, model.labels, model.facts)
     (folder / "README.md").write_text(card, encoding="utf-8")
     write_description(folder, description)
-    for file in folder.iterdir():
-        sync(file)
-    sync(folder)
 
 
-def seal(folder: Path, **values: str | int) -> None:
+def seal(folder: Path, **values: str | int | None) -> None:
     """Write the digests of a model directory again, after files were added; older formats have none.
 
-    `values` are written down as well.
+    `values` are written down as well; None takes one away.
     """
-    description = described(folder)
+    description = described(folder) | values
     if description["format_version"] >= WITH_DIGESTS:
-        write_description(folder, {**description, **values})
+        write_description(folder, {key: value for key, value in description.items() if value is not None})
 
 
 def load(model: str | Path, device: torch.device | None = None) -> TrainedModel:
@@ -271,27 +263,6 @@ def _from_version_1(settings: dict[str, Any], weights: StoredWeights) -> StoredW
     return weights.renamed(
         {name: name if name.startswith("encoder.") else f"spans.{name}" for name in weights.tensors}
     )
-
-
-def replace_folder(new: Path, old: Path) -> None:
-    """Put a complete folder in the place of another; at no moment is there a half-written one."""
-    retired = _retired(old)
-    shutil.rmtree(retired, ignore_errors=True)
-    if old.exists():
-        old.rename(retired)
-    new.rename(old)
-    sync(old.parent)
-    shutil.rmtree(retired, ignore_errors=True)
-
-
-def restore_folder(folder: Path) -> None:
-    """Put back the old folder of a replacement that was cut off between its two renames."""
-    if not folder.exists() and _retired(folder).is_dir():
-        _retired(folder).rename(folder)
-
-
-def _retired(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.retired")
 
 
 def _contiguous(network: SpanModel) -> dict[str, Tensor]:

@@ -54,6 +54,8 @@ class TaggingLoad:
     """Pieces in whose time a batch could be begun and ended."""
     characters: int
     """Characters of documents that are sorted by length together: enough to leave little padding."""
+    batches: int = 1
+    """Batches at once, each with a thread of its own."""
 
 
 _LOADS = {

@@ -16,7 +16,7 @@ class SpanwrightError(Exception):
     """Base of all errors that Spanwright raises on purpose."""
 
 
-Choice = Literal["input format", "output format", "losses"]
+Choice = Literal["input format", "output format", "output", "losses"]
 """What a user may choose to get round an error, whatever a command calls it."""
 
 
@@ -88,6 +88,8 @@ def did_you_mean(found: str, known: Iterable[str]) -> str:
 
     folded = {name.lower(): name for name in known}
     near = get_close_matches(found.lower(), folded, n=1, cutoff=_LIKENESS)
+    # In short names, two letters in the wrong order are much of them: `cvs` for `csv`.
+    near = near or [name for name in folded if sorted(name) == sorted(found.lower())]
     return f" (did you mean {folded[near[0]]!r}?)" if near else ""
 
 

@@ -6,21 +6,22 @@ the cache that all tools of the Hub share, and is loaded as any model directory 
 
 from __future__ import annotations
 
-import os
+import atexit
 import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 
 from spanwright.errors import InputError, ModelError, SpanwrightError
-from spanwright.model_files.digests import REQUIRED, TRAINING_IDS, VOCABULARY
+from spanwright.model_files.digests import GRAPHS, REQUIRED, TRAINING_IDS, VOCABULARY
 from spanwright.model_files.folders import model_folder
 from spanwright.predicting.tagger import Tagger, load
 
-MODEL_FILES = (*REQUIRED, VOCABULARY, TRAINING_IDS, "README.md")
-"""All files that a model directory can have."""
+_FILES = (*REQUIRED, VOCABULARY, TRAINING_IDS, "README.md", GRAPHS)
+"""All files that a model directory can have, graphs by their pattern."""
 _NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 """The Hub is stricter, and says so."""
 _LOGIN = "`hf auth login` or the environment variable HF_TOKEN tells the Hub who you are"
@@ -55,34 +56,42 @@ def from_hub(repository: str, revision: str | None = None) -> Tagger:
     _check_name(repository)
     with _clear_errors(repository, revision, otherwise=", or a model that is in the cache already"):
         snapshot = snapshot_download(
-            repository, revision=revision, allow_patterns=list(MODEL_FILES), library_name="spanwright"
+            repository, revision=revision, allow_patterns=list(_FILES), library_name="spanwright"
         )
     # A model directory has no links, but the cache consists of them.
-    with TemporaryDirectory(prefix="spanwright-") as folder:
-        _take_files(Path(snapshot), Path(folder), repository)
-        try:
-            return load(folder)
-        except ModelError as error:
-            raise ModelError(str(error).replace(folder, repository)) from error
+    folder = mkdtemp(prefix="spanwright-")
+    # Not before: some graphs are read when they are needed.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _take_files(Path(snapshot), Path(folder), repository)
+    try:
+        return load(folder)
+    except ModelError as error:
+        raise ModelError(str(error).replace(folder, repository)) from error
+
+
+def is_model_file(name: str) -> bool:
+    """Whether a model directory can have a file of that name."""
+    return Path(name).name == name and any(fnmatchcase(name, pattern) for pattern in _FILES)
 
 
 def model_files(model: str | Path) -> list[Path]:
     """The files of a model directory that belong to the model, without others that lie there."""
-    folder = model_folder(model)
-    files = [folder / name for name in MODEL_FILES if os.path.lexists(folder / name)]
+    files = _files_of(model_folder(model))
     for file in files:
         if file.is_symlink() or not file.is_file():
             raise ModelError(f"{file}: not a plain file; expected a model directory without links")
     return files
 
 
+def _files_of(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*") if is_model_file(path.name))
+
+
 def _take_files(snapshot: Path, folder: Path, repository: str) -> None:
     """Bring the files of a snapshot in the cache to a folder."""
     cache = snapshot.resolve().parents[2]
-    for name in MODEL_FILES:
-        if not os.path.lexists(snapshot / name):
-            continue
-        file = (snapshot / name).resolve()
+    for link in _files_of(snapshot):
+        file, name = link.resolve(), link.name
         if not file.is_file() or not file.is_relative_to(cache):
             raise ModelError(
                 f"{repository}: {name} in the cache leads to {file}; expected a file inside {cache}. "

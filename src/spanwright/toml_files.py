@@ -50,17 +50,26 @@ def expectation(error: Any) -> str:
 
 
 def allowed_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    """The keys at a place in a model; its path may go through kinds, list positions and free keys."""
+    """The keys at a place in a model."""
+    # A dictionary, as models of several kinds may share keys.
+    return list(
+        dict.fromkeys(
+            field.alias or name
+            for each in models_at(model, location)
+            for name, field in each.model_fields.items()
+        )
+    )
+
+
+def models_at(model: type[BaseModel], location: tuple[int | str, ...]) -> list[type[BaseModel]]:
+    """What a place in a model may be; its path may go through kinds, list positions and free keys."""
     models = [model]
     for part in location:
         fields = [each.model_fields[part] for each in models if part in each.model_fields]
         inner = [found for field in fields for found in _models_in(field.annotation)]
         of_kind = [each for each in models if part == _kind(each)]
         models = inner or of_kind or models
-    # A dictionary, as models of several kinds may share keys.
-    return list(
-        dict.fromkeys(field.alias or name for each in models for name, field in each.model_fields.items())
-    )
+    return models
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:

@@ -79,6 +79,11 @@ def test_stats_of_an_empty_corpus_are_zeros(tmp_path: Path) -> None:
     assert ["documents", "0", "(0", "without", "entities)"] in lines
 
 
+def test_stats_of_texts_have_no_label_consistency(tmp_path: Path) -> None:
+    lines = [line.split() for line in corpus("stats", put(tmp_path, FLAT[1:2])).stdout.splitlines()]
+    assert ["label", "consistency", "-"] in lines
+
+
 def test_brackets_in_a_type_are_shown_as_they_are(tmp_path: Path) -> None:
     path = put(tmp_path, [Document("1", "ab", (Entity(0, 2, "[/red]"),))])
     assert "│ [/red] │" in corpus("stats", path).stdout

@@ -8,8 +8,8 @@ import pytest
 from corpus_commands import EXTRAS, FLAT, NESTED, content, corpus, damaged, put, target
 
 from spanwright.errors import counted
-from spanwright.formats.files import FORMATS, read
-from spanwright.text import Entity
+from spanwright.formats.files import FOLDERS, FORMATS, read, writer_for
+from spanwright.text import Document, Entity
 
 DISCONTINUOUS = "'Disease' 'kidney disease' at [24, 47) of document '1'"
 INSIDE = "'Organ' 'renal' at [6, 11) of document '1'"
@@ -106,3 +106,37 @@ def test_problems_of_the_input_are_told_on_stderr(tmp_path: Path) -> None:
     assert result.stderr.startswith("1 problem in reading; left out: 0 documents, 1 entity\n")
     assert f"{bad}:4: " in result.stderr
     assert result.stdout == f"{tmp_path / 'out.jsonl'}: 1 document, 1 entity read; 0 losses\n"
+
+
+def test_ids_that_repeat_over_inputs_get_a_number_and_a_note(tmp_path: Path) -> None:
+    for name in ("p1", "p2"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "abstract.txt").write_text(f"p53 of {name}", encoding="utf-8")
+    out = tmp_path / "out.brat"
+    result = corpus("convert", tmp_path / "p1", tmp_path / "p2", "--out", out)
+    assert result.code == 0 and "note: documents with the id of an earlier one: 1; " in result.stderr
+    assert {document.id for document in read(out)} == {"abstract", "abstract#2"}
+
+
+def test_a_choice_of_the_output_without_a_value_is_named_by_its_option(tmp_path: Path) -> None:
+    source = put(tmp_path, FLAT)
+    result = corpus("convert", source, "--out", tmp_path / "out.jsonl", "--out-option", "foo")
+    assert result.error.startswith("error: --out-option 'foo': expected name=value, such as --out-option ")
+
+
+def test_the_help_names_all_formats_that_are_folders_and_each_has_an_ending() -> None:
+    told = " ".join(corpus("convert", "--help").stdout.replace("│", " ").split())
+    assert "or a folder for xmi, bc2gm and brat." in told
+    for name in FOLDERS:
+        assert writer_for(Path(f"out.{name}")).name == name
+
+
+def test_an_existing_folder_is_no_output_of_a_format_of_one_file(tmp_path: Path) -> None:
+    result = corpus("convert", put(tmp_path, FLAT), "--out", tmp_path, "--to", "jsonl")
+    assert result.error.endswith(f"expected a file, such as {tmp_path}/documents.jsonl")
+
+
+def test_line_breaks_that_become_blanks_are_listed_as_such(tmp_path: Path) -> None:
+    source = put(tmp_path, [Document("1", "one\ntwo\nthree")])
+    result = corpus("convert", source, "--out", tmp_path / "out.bc2gm", "--list-losses")
+    assert "turned into blanks: the line breaks of document '1'\n" in result.stdout

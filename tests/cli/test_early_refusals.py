@@ -62,6 +62,11 @@ def test_an_unknown_encoder_is_told_within_two_seconds_where_the_hub_does_not_an
     assert time.monotonic() - begun < 2.5
 
 
+def test_a_known_encoder_that_cannot_be_loaded_is_not_taken_for_a_slip() -> None:
+    message = str(pretrained.unknown_encoder(pretrained.DEFAULT, "its weights are broken."))
+    assert message.startswith("encoder 'minilm' cannot be loaded: its weights are broken. Expected one of ")
+
+
 def test_the_hub_is_not_asked_for_what_is_here(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     monkeypatch.setattr(pretrained, "hub_answers", lambda: pytest.fail("the Hub was asked"))
     pretrained.check_known(str(tmp_path))

@@ -133,9 +133,9 @@ def test_json_holds_what_was_asked_for_beside_the_scores(
     plain = answer("gold.jsonl", "good.pubtator")
     found = answer("gold.jsonl", "good.pubtator", *options)
     assert found.keys() == SCORE_KEYS | parts
-    assert {name: found[name] for name in SCORE_KEYS - {"reading"}} == {
-        name: plain[name] for name in SCORE_KEYS - {"reading"}
-    }
+    # What is asked for may bring notes, and reads more files.
+    same = SCORE_KEYS - {"notes", "reading"}
+    assert {name: found[name] for name in same} == {name: plain[name] for name in same}
 
 
 def test_each_criterion_counts_by_its_own_rule(gold: Path, predicted: Path) -> None:
@@ -464,7 +464,17 @@ def test_two_systems_are_compared_by_all_criteria_if_these_are_asked_for(corpus:
 def test_notes_on_the_other_system_are_told_apart(gold: Path, predicted: Path, tmp_path: Path) -> None:
     other = file(tmp_path, "other.jsonl", Document("1", TEXT))
     outcome = told(gold, predicted, "--against", other)
-    assert "note: other system: documents that the prediction lacks, all misses: 1 ('2')" in outcome.stderr
+    note = "other system: documents that the prediction lacks, all misses: 1 ('2')"
+    assert f"note: {note}" in outcome.stderr
+    assert note in answer(gold, predicted, "--against", other)["notes"]
+
+
+@pytest.mark.parametrize("options", [("--concepts",), ("--full", "--concepts")])
+def test_the_json_has_the_notes_that_are_told(gold: Path, predicted: Path, options: tuple[str, ...]) -> None:
+    outcome = told(gold, predicted, *options, "--json")
+    notes = json.loads(outcome.stdout)["notes"]
+    assert outcome.stderr == "".join(f"note: {note}\n" for note in notes)
+    assert "concepts: no gold entity has one, so there is nothing to compare with" in notes
 
 
 def test_ignored_types_are_ignored_everywhere(gold: Path, predicted: Path, tmp_path: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from corpus_commands import put
 from running import run
 
+import tiny
+from spanwright import artifact
 from spanwright.formats.files import read
 from spanwright.text import Document, Entity
 
@@ -130,9 +133,73 @@ def test_a_saved_linker_is_used_and_notices_another_lexicon(
     assert "the lexicon has changed since the linker was built" in run(*again).error
 
 
-def test_a_lexicon_of_another_type_is_an_error(tmp_path: Path, lexicon: Path, tagged: Path) -> None:
-    done = run("link", tagged, "--lexicon", f"{lexicon}:Gene", "--out", tmp_path / "a.jsonl")
-    assert "--lexicon FILE:Disease" in done.error
+@pytest.mark.parametrize("format", ["jsonl", "brat"])
+def test_a_lexicon_of_another_type_is_an_error_and_nothing_is_written(
+    tmp_path: Path, lexicon: Path, tagged: Path, format: str
+) -> None:
+    out = tmp_path / "out"
+    done = run("link", tagged, "--lexicon", f"{lexicon}:Gene", "--out", out, "--to", format)
+    assert "of other types (Gene) than there are (Disease, Thing); " in done.error
+    assert "--lexicon FILE:TYPE" in done.error
+    assert not out.is_file() and not list(out.glob("*"))
+
+
+def test_documents_without_an_entity_are_written_as_they_are(tmp_path: Path, lexicon: Path) -> None:
+    source = put(tmp_path, [Document("1", "Nothing here")])
+    done = run("link", source, "--lexicon", f"{lexicon}:Gene", "--out", tmp_path / "a.jsonl")
+    assert done.code == 0, done.stderr
+    assert read(tmp_path / "a.jsonl").documents == read(source).documents
+
+
+@pytest.mark.parametrize("other", [(), ("--lexicon", "flu.txt:Symptom")])
+def test_an_ontology_without_a_given_type_is_for_all_entities(
+    tmp_path: Path, tagged: Path, other: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("flu.txt").write_text("D9||Flu\n", encoding="utf-8")
+    header = "format-version: 1.2\ndefault-namespace: disease_ontology\n\n"
+    Path("names.obo").write_text(f"{header}[Term]\nid: D1\nname: breast tumour\n", encoding="utf-8")
+    done = run("link", tagged, "--lexicon", "names.obo", *other, "--out", "a.jsonl")
+    assert done.code == 0, done.stderr
+    assert concepts(Path("a.jsonl"))[1] == ("D1",)
+
+
+@pytest.fixture
+def model_and_text(tmp_path: Path) -> tuple[Path, Path]:
+    """A model of the types Cell and Gene, and a text in which it finds cells alone."""
+    artifact.save(tiny.model(), tmp_path / "model")
+    (tmp_path / "text.txt").write_text("The p53-mutant xvase cell of lot cells was an oxidase.")
+    (tmp_path / "names.txt").write_text("D1||oxidase\n")
+    return tmp_path / "model", tmp_path / "text.txt"
+
+
+@pytest.mark.parametrize(
+    ("type_", "told"),
+    [
+        ("", r"\nentities linked: [1-9]\d*, with no concept: \d+\n"),
+        (
+            ":Gene",
+            r"\nnote: entities of types that the lexicon is not for \(Gene\): Cell (\d+)\n"
+            r"entities linked: 0, with no concept: \1\n",
+        ),
+    ],
+)
+def test_tag_says_how_many_entities_were_linked(
+    tmp_path: Path, model_and_text: tuple[Path, Path], type_: str, told: str
+) -> None:
+    call = ("tag", *model_and_text, "--out", tmp_path / "a.jsonl")
+    done = run(*call, "--link", f"{tmp_path / 'names.txt'}{type_}")
+    assert done.code == 0 and re.search(told, done.stderr), done.stderr
+
+
+def test_tag_refuses_a_lexicon_for_other_types_than_those_of_the_model_before_it_tags(
+    tmp_path: Path, model_and_text: tuple[Path, Path]
+) -> None:
+    call = ("tag", *model_and_text, "--out", tmp_path / "a.jsonl")
+    done = run(*call, "--link", f"{tmp_path / 'names.txt'}:Gnee")
+    assert "of other types (Gnee) than there are (Cell, Gene) (did you mean 'Gene'?); " in done.error
+    assert "--link FILE:TYPE" in done.error
+    assert done.code == 2 and not (tmp_path / "a.jsonl").exists()
 
 
 @pytest.mark.parametrize(

@@ -40,12 +40,11 @@ FROM = {
     "service": "serve",
     "web": "export",
     "parts": "train",
-    "formats/io/locked_folders.py": "train",
 }
 """Which command the messages of a room of the library are told by, where they name none."""
 SHARED = {
     "reading.py": {"--option": "corpus convert", "--type": "tag", "--lexicon": "corpus label"},
-    "tagging.py": {"--type": "tag"},
+    "tagging.py": {"--type": "tag", "--input-format": "tag"},
     "linking.py": {"--link": "tag"},
     "trainings.py": {"--resume": "train"},
     "encoder.py": {"--encoder": "train"},

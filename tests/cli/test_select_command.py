@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from running import run
 
 import making
@@ -29,6 +30,29 @@ def test_texts_are_chosen_from_a_folder_and_written_with_reasons(tmp_path: Path)
     studio = tmp_path / "next.label-studio.json"
     assert run("select", *arguments, "--count", 3, "--out", studio).code == 0
     assert [each.text for each in read(studio).documents] == [each.text for each in chosen]
+
+
+LEFT_OUT = "left out: the same as, or nearly the same as, annotated ones or one another, or empty"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--count", 2, "--by", "random"), "2 of 3 texts, drawn at random"),
+        (("--annotated", "texts.jsonl"), f"0 of 3 texts; 3 {LEFT_OUT}"),
+        (("--annotated", "one.jsonl"), f"2 of 3 texts, the most worthwhile first; 1 {LEFT_OUT}"),
+    ],
+)
+def test_the_order_and_what_is_left_out_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[object, ...], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    artifact.save(tiny.model(), Path("model"))
+    documents = making.documents(3)
+    write(documents, "texts.jsonl")
+    write(documents[:1], "one.jsonl")
+    result = run("select", "model", "texts.jsonl", *options, "--out", "next.jsonl")
+    assert (result.code, result.stdout) == (0, f"next.jsonl: {told}\n"), result.stderr
 
 
 def test_a_model_without_two_views_is_refused_with_what_to_do(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spanwright.cli.tagging import expand
+from spanwright.cli.tagging import check_readable, expand
 from spanwright.errors import InputError
 from spanwright.formats.files import read, write
 from spanwright.predicting.jobs.shards import list_inputs
@@ -18,7 +18,7 @@ GENE = Document("S1", "the p53 gene", (Entity(4, 7, "GENE"),))
 
 def names(folder: Path) -> list[str]:
     """What a folder stands for, relative to it."""
-    return [str(path.relative_to(folder)) for path in expand([str(folder)])]
+    return [str(file.path.relative_to(folder)) for file in expand([str(folder)])]
 
 
 def put(*paths: Path, content: str = "A text.") -> None:
@@ -71,7 +71,7 @@ def test_what_is_hidden_is_no_input(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     put(*(tmp_path / name for name in hidden))
     assert names(tmp_path) == ["a.txt", "sub/b.txt"]
     monkeypatch.chdir(tmp_path)
-    assert list(map(str, expand(["**/*.txt"]))) == ["a.txt", "sub/b.txt"]
+    assert [str(file.path) for file in expand(["**/*.txt"])] == ["a.txt", "sub/b.txt"]
     assert list_inputs([tmp_path])[0].bytes == size
 
 
@@ -92,3 +92,21 @@ def test_a_link_to_a_folder_above_does_not_lead_round_in_a_circle(tmp_path: Path
     put(tmp_path / "a.txt")
     (tmp_path / "loop").symlink_to(tmp_path)
     assert names(tmp_path) == ["a.txt"]
+
+
+def test_texts_of_a_folder_have_the_ids_that_the_folder_as_a_whole_gives_them(tmp_path: Path) -> None:
+    put(tmp_path / "p1" / "abstract.txt", tmp_path / "p2" / "abstract.txt", tmp_path / "a.txt")
+    found = [document.id for document in read(*expand([str(tmp_path)]))]
+    assert found == ["a", "p1/abstract", "p2/abstract"]
+    assert found == [document.id for document in read(tmp_path)]
+
+
+def test_the_format_of_every_file_is_checked(tmp_path: Path) -> None:
+    put(tmp_path / "a.txt", tmp_path / "zz.md")
+    files = expand([str(tmp_path)])
+    told = rf"zz\.md: the format was not recognised; .*: move it away, .* such as {tmp_path}/\*\.txt$"
+    with pytest.raises(InputError, match=told):
+        check_readable(files, None)
+    check_readable(files, "text")
+    with pytest.raises(InputError, match=r"expected one of [^:]*$"):
+        check_readable(expand([str(tmp_path / "zz.md")]), None)

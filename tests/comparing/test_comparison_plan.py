@@ -11,6 +11,7 @@ from spanwright.comparing.plan import folder_name
 from spanwright.errors import InputError
 
 CORPUS = {"train": "train.tsv", "dev": ["dev.tsv"], "test": ["a.tsv", "b.tsv"]}
+PLOT = {"kind": "line", "recipes": ["plain"]}
 
 
 def values(**changes: Any) -> dict[str, Any]:
@@ -87,9 +88,9 @@ def test_settings_of_a_recipe_go_over_those_of_a_corpus_and_these_over_those_of_
 
 
 def test_a_corpus_may_have_some_of_the_recipes() -> None:
-    plan = make_plan(values(corpora={"one": CORPUS, "two": {**CORPUS, "recipes": ["bundling"]}}), "plan")
+    plan = make_plan(values(corpora={"one": CORPUS, "two": {**CORPUS, "recipes": ["plain"]}}), "plan")
     assert plan.recipes_on("one") == ("plain", "bundling")
-    assert plan.recipes_on("two") == ("bundling",)
+    assert plan.recipes_on("two") == ("plain",)
 
 
 def test_the_first_recipe_is_the_base_unless_one_is_named() -> None:
@@ -119,6 +120,10 @@ def test_descriptions_that_no_recipe_reads_are_refused() -> None:
         (
             {"corpora": {"made": {**CORPUS, "recipes": ["binder"]}}},
             "corpora.made.recipes names 'binder'; expected plain, bundling",
+        ),
+        (
+            {"corpora": {"one": CORPUS, "two": {**CORPUS, "recipes": ["bundling"]}}},
+            "corpora.two.recipes lacks the base 'plain'; add it, or choose another base",
         ),
         ({"set_for": {"binder": []}}, "set_for names 'binder'; expected plain, bundling"),
         (
@@ -180,8 +185,14 @@ def test_a_wrong_plan_is_refused_with_the_place_and_what_is_legal(
     assert refusal(**changes) == message
 
 
-def test_a_corpus_cannot_lead_out_of_the_folder() -> None:
-    assert "corpora.../up" in refusal(corpora={"../up": CORPUS})
+@pytest.mark.parametrize("name", ["../up", "a b/c", "", "-a", ".a", "a\n"])
+@pytest.mark.parametrize("what", ["corpus", "plot"])
+def test_names_that_are_part_of_file_names_cannot_lead_out_of_the_folder(what: str, name: str) -> None:
+    named = {"corpus": {"corpora": {name: CORPUS}}, "plot": {"plots": {name: PLOT}}}
+    assert refusal(**named[what]) == (
+        f"the {what} name {name!r} is part of file names: expected letters, digits, '_', '.' and '-', "
+        "beginning with a letter, a digit or '_'"
+    )
 
 
 def test_a_wrong_setting_of_any_recipe_is_refused() -> None:

@@ -16,7 +16,7 @@ from rich.console import Console
 from spanwright.cli.tables.training import recipe_scores_table
 from spanwright.comparing.outcomes import analyse
 from spanwright.comparing.result_texts import heat_map_csv, markdown, mistakes_csv
-from spanwright.comparing.results import heat_map_buckets
+from spanwright.comparing.results import heat_map_buckets, summarise_runs
 from spanwright.comparing.runs import training_time
 from spanwright.errors import InputError
 from spanwright.evaluation import (
@@ -255,6 +255,18 @@ def test_answers_to_other_documents_are_refused(tmp_path: Path) -> None:
     write(TEST[1:], run.folder / "test.jsonl")
     with pytest.raises(InputError, match=r"test.jsonl: these are not answers to the test documents"):
         analyse(run, "test")
+
+
+def test_a_corpus_without_a_run_of_the_base_is_left_out_and_refused_if_it_is_the_only_one(
+    tmp_path: Path,
+) -> None:
+    files = {split: f"{split}.jsonl" for split in ("train", "dev", "test")}
+    chosen = pretending.plan("plain", "spanner", corpora={"made": files, "begun": files})
+    made = pretending.outcomes(tmp_path, {"plain": nothing, "spanner": right}, chosen)
+    begun = [replace(outcome, corpus="begun") for outcome in made if outcome.recipe == "spanner"]
+    assert [result.corpus for result in summarise_runs(chosen, [*made, *begun]).corpora] == ["made"]
+    with pytest.raises(InputError, match=r"no run of 'plain', .* is finished on 'made' or 'begun': train"):
+        summarise_runs(chosen, begun)
 
 
 def test_the_table_shows_every_column(tmp_path: Path) -> None:

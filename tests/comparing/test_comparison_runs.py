@@ -171,6 +171,17 @@ def test_the_finished_runs_of_an_interrupted_comparison_are_compared_on_demand(
     assert lines(tmp_path) == lines(compared)[:3]
 
 
+def test_a_corpus_that_has_not_begun_is_left_out_of_the_finished_ones(
+    corpus: Path, tiny_encoder: str, compared: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(compared, tmp_path / "out")
+    made = plan(corpus, tiny_encoder).corpora["made"].model_dump(exclude_defaults=True)
+    both = plan(corpus, tiny_encoder, corpora={"made": made, "later": made})
+    results = compare(both, out=tmp_path / "out", only_finished=True)
+    assert [result.corpus for result in results.corpora] == ["made"]
+    assert f1_by_run(tmp_path / "out") == f1_by_run(compared)
+
+
 def test_a_comparison_none_of_whose_runs_is_finished_is_an_error(
     corpus: Path, tiny_encoder: str, tmp_path: Path
 ) -> None:

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanwright import sample
 from spanwright.corpora.splitting import split_documents
 from spanwright.errors import InputError
+from spanwright.formats.files import read
 from spanwright.text import Document, Entity
 
 
@@ -33,6 +35,25 @@ def test_parts_have_the_ratio_of_the_shares_in_documents_and_in_every_type() -> 
     assert [count["A"] for count in counts] == [160, 20, 20]
     assert [count["B"] for count in counts] == [16, 2, 2]
     assert [count[""] for count in counts] == [80, 10, 10]
+
+
+@pytest.mark.parametrize("shares", [(80, 20), (70, 15, 15)])
+@pytest.mark.parametrize("seed", range(5))
+def test_each_type_is_in_proportion_where_articles_hold_several(shares: tuple[int, ...], seed: int) -> None:
+    documents = read(sample.files()["train"]).documents
+    counts = [
+        Counter(entity.type for document in part for entity in document.entities)
+        for part in split_documents(documents, shares, seed=seed)
+    ]
+    for type_, total in sum(counts, Counter()).items():
+        assert [count[type_] / total for count in counts] == pytest.approx(
+            [n / 100 for n in shares], abs=0.01
+        )
+
+
+def test_no_part_stays_empty() -> None:
+    parts = split_documents(_documents(["A", "A", "B", "", ""]), [98, 1, 1])
+    assert [len(part) for part in parts] == [3, 1, 1]
 
 
 def test_the_seed_decides_the_split() -> None:
@@ -105,3 +126,8 @@ def test_fewer_articles_than_parts_are_refused() -> None:
     documents = [Document("7", "ab"), Document("7#2", "ab"), Document("8", "ab")]
     with pytest.raises(InputError, match="3 documents of 2 articles cannot be split into 3 parts"):
         split_documents(documents, [1, 1, 1])
+
+
+def test_a_single_document_is_refused_in_the_singular() -> None:
+    with pytest.raises(InputError, match=r"^1 document cannot be split into 2 parts"):
+        split_documents([Document("7", "ab")], [1, 1])

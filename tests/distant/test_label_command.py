@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import tracemalloc
 from pathlib import Path
 
@@ -67,6 +68,16 @@ def test_labels_are_written_in_place_of_the_entities(texts: Path, drugs: Path, t
     ]
     assert result.stdout == f"{out}: 2 documents, 5 entities (Chemical 3, Disease 2); 0 losses\n"
     assert "entities of the texts that were replaced: 1" in result.stderr
+
+
+def test_terms_of_an_ontology_have_the_type_given_or_else_their_namespace(
+    texts: Path, tmp_path: Path
+) -> None:
+    ontology, out = tmp_path / "drugs.obo", tmp_path / "out.jsonl"
+    ontology.write_text("format-version: 1.2\ndefault-namespace: drug\n\n[Term]\nid: X:1\nname: aspirin\n")
+    for argument, type_ in ((ontology, "drug"), (f"{ontology}:Chemical", "Chemical")):
+        assert run(texts, "--lexicon", argument, "--out", out).exit_code == 0
+        assert found(out) == [("Aspirin", type_), ("ASPIRIN", type_)]
 
 
 def test_concepts_and_provenance_are_written(texts: Path, drugs: Path, phrases: Path, tmp_path: Path) -> None:
@@ -220,3 +231,13 @@ def test_texts_are_labelled_as_a_stream(drugs: Path, tmp_path: Path) -> None:
         tracemalloc.stop()
     assert "200 documents" in result.stdout
     assert peak < 2_500_000
+
+
+def test_ids_that_repeat_over_inputs_get_a_number(drugs: Path, tmp_path: Path) -> None:
+    folders = [tmp_path / "p1", tmp_path / "p2"]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "abstract.txt").write_text(f"aspirin in {folder.name}")
+    out = tmp_path / "out.jsonl"
+    assert run(*folders, "--lexicon", drugs, "--out", out).exit_code == 0
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["abstract", "abstract#2"]

@@ -53,6 +53,13 @@ def test_a_table_is_not_read(name: str, tmp_path: Path) -> None:
         read(tmp_path / "table", format=name)
 
 
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_recognised_and_what_is_expected_is_said(name: str, tmp_path: Path) -> None:
+    write([DOCUMENT], tmp_path / "table", format=name)
+    with pytest.raises(InputError, match=r"table: a table of entities has no texts.*; expected documents"):
+        read(tmp_path / "table")
+
+
 def test_json_lines_have_the_text_of_mentions_if_asked(tmp_path: Path) -> None:
     write([DOCUMENT], tmp_path / "with.jsonl", options={"mentions": "yes"})
     write([DOCUMENT], tmp_path / "without.jsonl")
@@ -66,5 +73,7 @@ def test_json_lines_have_the_text_of_mentions_if_asked(tmp_path: Path) -> None:
 def test_a_misspelt_format_is_told_with_the_right_one() -> None:
     with pytest.raises(InputError, match=r"unknown format 'jsnl' \(did you mean 'jsonl'\?\); expected "):
         named("jsnl")
+    with pytest.raises(InputError, match=r"unknown format 'cvs' \(did you mean 'csv'\?\)"):
+        named("cvs")
     with pytest.raises(InputError, match=r"no option 'mention' .*\(did you mean 'mentions'\?\)"):
         write([DOCUMENT], "x.jsonl", options={"mention": "yes"})

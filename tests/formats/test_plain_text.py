@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,6 +34,16 @@ def test_a_file_that_is_no_utf8_is_rejected(tmp_path: Path) -> None:
     assert list(FORMAT.read(path, log)) == []
     assert log.documents_rejected == 1
     assert "note.txt:2: byte 0xc3 at offset 2 of the line (offset 6 of the file)" in str(log.problems[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "id"), [("a.txt", "a"), ("p1/note.v2.txt.gz", "p1/note.v2"), ("p%2Fa.txt", "p/a")]
+)
+def test_the_id_of_a_text_in_a_folder_is_its_path_there(tmp_path: Path, name: str, id: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress(b"A text.") if name.endswith(".gz") else b"A text.")
+    assert list(FORMAT.read(path, ReadingLog(), folder=tmp_path)) == [Document(id, "A text.")]
 
 
 def test_every_entity_is_unwritable() -> None:

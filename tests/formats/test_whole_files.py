@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,34 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None
     with pytest.raises(KeyboardInterrupt):
         fail()
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("scores.json", "old")]
+
+
+def test_a_pipe_is_written_to_as_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    found: list[str] = []
+    reader = threading.Thread(target=lambda: found.append(pipe.read_text()), daemon=True)
+    reader.start()
+    write_whole(pipe, "one\n")
+    reader.join(10)
+    assert found == ["one\n"] and pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
+
+
+def test_the_pipe_of_a_shell_is_written_to(tmp_path: Path) -> None:
+    source, target = os.pipe()
+    write_whole(Path(f"/dev/fd/{target}"), "one\n")
+    os.close(target)
+    with os.fdopen(source) as opened:
+        assert opened.read() == "one\n"
+
+
+@pytest.mark.parametrize("old", ["old", None])
+def test_a_link_is_followed(tmp_path: Path, old: str | None) -> None:
+    (tmp_path / "there").mkdir()
+    file, link = tmp_path / "there" / "file.jsonl", tmp_path / "link.jsonl"
+    link.symlink_to("there/file.jsonl")
+    if old is not None:
+        file.write_text(old)
+    write_whole(link, "new")
+    assert link.is_symlink() and file.read_text() == "new"
+    assert [each.name for each in file.parent.iterdir()] == [file.name]

@@ -22,6 +22,7 @@ import tiny
 from spanwright import artifact
 from spanwright.errors import InputError, ModelError
 from spanwright.evaluation import Calibration
+from spanwright.predicting.onnx.export import export
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.text import Entity
 
@@ -310,6 +311,32 @@ def test_a_pipeline_in_bytes_brings_its_model_and_leaves_no_file(folder: Path, t
     del component
     gc.collect()
     assert not unpacked.exists()
+
+
+WITHOUT_TORCH = """
+import sys
+sys.modules.update(dict.fromkeys(("torch", "transformers", "onnx")))
+import spacy
+_, model, saved = sys.argv
+nlp = spacy.blank("en")
+nlp.add_pipe("spanwright", config={"model": model})
+nlp.to_disk(saved)
+other = spacy.blank("en")
+other.add_pipe("spanwright", config={"model": "absent"})
+for pipeline in (nlp, spacy.load(saved), other.from_bytes(nlp.to_bytes())):
+    doc = pipeline("TEXT")
+    print(*((span.start_char, span.end_char, span.label_) for span in doc.spans["spanwright"]))
+"""
+
+
+def test_an_export_is_saved_and_loaded_where_there_is_no_torch(folder: Path, tmp_path: Path) -> None:
+    export(folder, tmp_path / "export")
+    command = [sys.executable, "-c", WITHOUT_TORCH.replace("TEXT", TEXT)]
+    command += [str(tmp_path / "export"), str(tmp_path / "saved")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    first, *others = done.stdout.splitlines()
+    assert first and others == [first, first]
 
 
 def test_bytes_without_a_model_are_refused(nlp: Any, tmp_path: Path) -> None:

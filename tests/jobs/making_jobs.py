@@ -9,6 +9,7 @@ from typing import Any
 import pretending_tagger
 
 from spanwright.formats.files import read, write
+from spanwright.formats.io.file_names import FoundFile
 from spanwright.predicting.jobs.running import Events, Job
 from spanwright.predicting.jobs.shard_tagging import tag_shard
 from spanwright.predicting.jobs.shards import GroupEnd, Reading, list_inputs, unfinished
@@ -48,7 +49,9 @@ def write_inputs(folder: Path, files: int = 10, documents: int = 5, more: str = 
     return paths
 
 
-def make_job(folder: Path, paths: Sequence[Path], reading: Reading = SMALL, **tagging: Any) -> Job:
+def make_job(
+    folder: Path, paths: Sequence[Path | FoundFile], reading: Reading = SMALL, **tagging: Any
+) -> Job:
     """A job over some files with the pretending tagger."""
     model = str(model_folder(folder / "model"))
     return Job(inputs=list_inputs(paths), reading=reading, tagging=TaggingOptions(model=model, **tagging))

@@ -19,7 +19,8 @@ from making_jobs import SMALL, InlineEngine, content, make_job, tagged, texts, w
 from pretending_tagger import DEADLY, DEADLY_ONCE, FAILS
 
 from spanwright.errors import InputError
-from spanwright.formats.files import write
+from spanwright.formats.files import FOLDERS, write
+from spanwright.formats.io.file_names import FoundFile
 from spanwright.predicting.jobs import folder as job_folder
 from spanwright.predicting.jobs.folder import JobError
 from spanwright.predicting.jobs.local_engine import LocalEngine
@@ -260,16 +261,29 @@ def test_job_json_has_the_names_with_which_unfinished_jobs_were_begun(tmp_path: 
     assert identity["reading"] == reading | {"shard_documents": 4, "group_bytes": 600}
 
 
+def test_texts_of_folders_have_ids_of_their_own_and_another_folder_is_another_job(tmp_path: Path) -> None:
+    paths = [tmp_path / "in" / name / "abstract.txt" for name in ("p1", "p2")]
+    for path in paths:
+        path.parent.mkdir(parents=True)
+        path.write_text("the base")
+    found = [FoundFile(path, tmp_path / "in") for path in paths]
+    run_job(make_job(tmp_path, found), tmp_path / "out", InlineEngine())
+    assert [document.id for document in tagged(tmp_path / "out")] == ["p1/abstract", "p2/abstract"]
+    with pytest.raises(InputError, match="the folder of another job"):
+        run_job(make_job(tmp_path, paths), tmp_path / "out", InlineEngine())
+
+
 def test_an_input_named_twice_is_refused(tmp_path: Path) -> None:
     paths = write_inputs(tmp_path / "in", files=1)
     with pytest.raises(InputError, match="named twice"):
         run_job(make_job(tmp_path, [*paths, *paths]), tmp_path / "out", InlineEngine())
 
 
-def test_formats_of_many_files_are_refused_before_anything_is_made(tmp_path: Path) -> None:
-    job = make_job(tmp_path, write_inputs(tmp_path / "in"), format="brat")
+@pytest.mark.parametrize("format", [*FOLDERS, "text"])
+def test_formats_of_many_files_are_refused_before_anything_is_made(tmp_path: Path, format: str) -> None:
+    job = make_job(tmp_path, write_inputs(tmp_path / "in"), format=format)
     with pytest.raises(
-        InputError, match=r"'brat' is not one file for many documents; expected parquet, spacy"
+        InputError, match=rf"'{format}' is not one file for many documents; expected parquet, spacy"
     ):
         run_job(job, tmp_path / "out", InlineEngine())
     assert not (tmp_path / "out").exists()

@@ -48,8 +48,12 @@ def test_the_recognised_form_is_noted(tmp_path: Path) -> None:
     [("x.jsonl", '{"id": 1}\n'), ("x.txt", ""), ("x.txt", "1|t|Title\n1\t0\t3\tflu\tDisease\n1|a|x\n\n")],
 )
 def test_an_unknown_form_is_an_error_that_names_the_legal_ones(tmp_path: Path, name: str, text: str) -> None:
-    with pytest.raises(InputError, match="was not recognised; name one of umls, obo, medic"):
+    with pytest.raises(
+        InputError, match="not recognised as a lexicon; expected one of these: umls "
+    ) as caught:
         read_lexicon(write(tmp_path, name, text))
+    assert "; medic (one concept per line: id|id||name|synonym); " in str(caught.value)
+    assert "read_lexicon" not in str(caught.value)  # commands show it, too
 
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
@@ -69,7 +73,9 @@ def test_a_folder_that_is_no_lexicon_is_an_error(tmp_path: Path, form: str) -> N
 
 
 def test_an_option_of_another_form_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'obo' have no option 'columns'; expected: scopes, roots, xrefs"):
+    with pytest.raises(
+        InputError, match="'obo' have no option 'columns'; expected: scopes, roots, namespaces, xrefs"
+    ):
         read_lexicon(write(tmp_path, "x.obo", OBO), columns=["surface"])
 
 

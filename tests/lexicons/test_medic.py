@@ -23,8 +23,16 @@ def test_a_line_may_have_one_id_and_one_name(tmp_path: Path) -> None:
 
 
 def test_numbers_get_a_prefix_and_other_ids_do_not(tmp_path: Path) -> None:
-    (term,) = read(tmp_path, "77|D1||Dwarf Fever\n", number_prefix="OMIM:").terms()
-    assert term.ids == ("OMIM:77", "D1")
+    (term,) = read(tmp_path, "D1|77||Dwarf Fever\n", number_prefix="OMIM:").terms()
+    assert term.ids == ("D1", "OMIM:77")
+
+
+@pytest.mark.parametrize(("prefix", "numbers"), [("", ("77", "78")), ("OMIM:", ("OMIM:77", "OMIM:78"))])
+def test_the_concept_is_no_plain_number_where_there_is_another_id(
+    tmp_path: Path, prefix: str, numbers: tuple[str, ...]
+) -> None:
+    (term,) = read(tmp_path, "77|D2|78|C1||Dwarf Fever\n", number_prefix=prefix).terms()
+    assert term.ids == ("D2", "C1", *numbers)
 
 
 def test_empty_and_repeated_names_are_left_out(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def only(folder: Path, *lines: str, **options: object) -> Term:
 
 def test_terms_have_their_name_id_and_exact_and_related_synonyms(tmp_path: Path) -> None:
     dog = list(read(tmp_path, ANIMALS).terms())[1]
-    assert dog == Term("dog", "animals", "A:2", ("domestic dog", "hound"), ("A:20",))
+    assert dog == Term("dog", None, "A:2", ("domestic dog", "hound"), ("A:20",))
 
 
 @pytest.mark.parametrize(
@@ -96,12 +96,14 @@ def test_other_stanzas_are_no_terms(tmp_path: Path) -> None:
     assert read(tmp_path, ANIMALS).concepts("part of") == ()
 
 
-def test_the_type_is_the_namespace_of_the_term_or_of_the_file(tmp_path: Path) -> None:
-    assert [term.type for term in read(tmp_path, ANIMALS).terms()] == ["animals", "animals", "breeds"]
+def test_namespaces_are_types_on_demand(tmp_path: Path) -> None:
+    lexicon = read(tmp_path, ANIMALS, namespaces=True)
+    assert [term.type for term in lexicon.terms()] == ["animals", "animals", "breeds"]
+    assert read(tmp_path, ANIMALS).types == ()
 
 
 def test_without_a_namespace_the_type_is_unknown(tmp_path: Path) -> None:
-    assert only(tmp_path, "name: x").type is None
+    assert only(tmp_path, "name: x", namespaces=True).type is None
 
 
 def test_a_given_type_is_that_of_all_terms(tmp_path: Path) -> None:

@@ -253,6 +253,15 @@ def test_confidences_in_8_bits_are_near_those_of_torch(deep: Exported, several: 
         assert 1e-5 < confidence_difference(tagger, load(exported.folder, "onnx-int8"), batches) < 0.3
 
 
+def test_in_8_bits_too_a_text_has_the_same_answer_alone_and_among_others(several: Exported) -> None:
+    """Activations are scaled by the tensor, so windows that were run together would change each other."""
+    tagger = load(several.folder, "onnx-int8")
+    documents = random_documents(tagger, 12, seed=5)
+    together = list(tagger.tag(iter(documents)))
+    assert any(document.entities for document in together)
+    assert [tagger.tag(document) for document in documents] == together
+
+
 def test_all_products_with_weights_are_in_8_bits(deep: Exported) -> None:
     for name in (ENCODER, HEAD):
         model = onnx.load_model(deep.folder / f"{name}-int8.onnx")
@@ -447,6 +456,8 @@ def test_a_small_export_has_weights_in_16_bits_and_8_bit_graphs_that_run_it(
     # A job writes down what runs it, and a copy without graphs still works.
     job = Job(inputs=(), reading=Reading(), tagging=TaggingOptions(model=str(out)))
     assert job.identity()["tagging"]["runtime"] == "onnx-int8"
+    export(out, tmp_path / "large")
+    assert usual_runtime(out) == "onnx-int8" and usual_runtime(tmp_path / "large") == "onnx"
     for graph in out.glob("*.onnx"):
         graph.unlink()
     assert usual_runtime(out) == "torch" and load(out).tag("The xase cell.").text

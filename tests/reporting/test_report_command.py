@@ -129,8 +129,11 @@ def test_files_are_listed_with_the_begin_of_their_digest(folder: Path) -> None:
 
 
 def test_another_number_of_names_than_systems_is_refused(folder: Path) -> None:
-    assert "found 1 names for 2 systems" in refused(
+    assert "found 1 name for 2 systems" in refused(
         folder, folder / "mine.jsonl", folder / "theirs.pubtator", "--name", "one"
+    )
+    assert "found 2 names for 1 system;" in refused(
+        folder, folder / "mine.jsonl", "--name", "one", "--name", "two"
     )
 
 

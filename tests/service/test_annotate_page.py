@@ -16,6 +16,7 @@ from service.serving import Served, served
 from spanwright.formats.files import read
 from spanwright.predicting.tagger import Tagger
 from spanwright.service.annotation import AnnotationFolder
+from spanwright.service.limits import ServiceLimits
 from spanwright.text import Document, Entity
 
 
@@ -217,6 +218,8 @@ def test_of_two_people_the_second_is_told_and_sees_the_first(
         page.click("#save")
         wait_for_text(page, "#notice-text", "somebody else has saved the text 'text 0' meanwhile")
         assert marks(page) == ["Cell BRCA1"]
+        wait_for_text(page, "#progress-words", "Text 1 of 3, 1 done")
+        assert page.locator("#texts .done").count() == 1
         assert kept(folder) == {"text 0": ["Cell BRCA1"]}
         (refused,) = read(folder / "conflicts.jsonl").documents
         assert found(refused) == ["Cell mice", "Disease breast cancer", "Gene BRCA1"]
@@ -229,6 +232,21 @@ def test_texts_without_suggestions_get_those_of_the_model(browser: Any, tagger: 
         expected = tagger.tag("cells of p53 kinase")
         assert expected.entities
         assert sorted(each.replace("?", "") for each in marks(page)) == found(expected)
+
+
+def test_a_text_whose_suggestions_fail_can_be_annotated(browser: Any, tagger: Tagger, folder: Path) -> None:
+    bare = [Document(f"text {number}", "cells of p53 kinase") for number in range(3)]
+    limits = ServiceLimits(request_words=3)
+    serving = served({"plain": tagger}, annotation=AnnotationFolder(bare, folder), limits=limits)
+    with serving as service, annotating(browser, service, "413") as page:
+        wait_for_text(page, "#notice-text", "has 4 words, and at most 3 are allowed")
+        assert page.locator("#texts button").count() == 3
+        assert marks(page) == []
+        mark_words(page, "p53", "p53")
+        page.get_by_role("button", name="Gene").click()
+        page.click("#save")
+        wait_for_text(page, "#progress-words", "Text 2 of 3, 1 done")
+        assert kept(folder) == {"text 0": ["Gene p53"]}
 
 
 def test_work_goes_on_where_it_ended(browser: Any, tagger: Tagger, folder: Path) -> None:

@@ -115,6 +115,7 @@ BAD: list[tuple[str, Any]] = [
     ("empty", {**GENE, "end": 2}),
     ("negative", {**GENE, "start": -1}),
     ("no type", {**GENE, "type": ""}),
+    ("blank type", {**GENE, "type": " \u2009"}),
     ("long type", {**GENE, "type": "x" * 101}),
     ("no number", {**GENE, "start": "2"}),
     ("fragments that are none", {**GENE, "fragments": [[5, 3]]}),
@@ -132,12 +133,33 @@ def test_entities_that_cannot_be_are_refused(service: Served, folder: Path, enti
     assert kept(folder) == {}
 
 
-@pytest.mark.parametrize("number", ["3", "-1", "x"])
-def test_a_text_that_there_is_not_is_told(service: Served, number: str) -> None:
-    assert service.client.get(f"/annotation/{number}").status_code == 422
-    assert (
-        service.client.put(f"/annotation/{number}", json={"version": "", "entities": []}).status_code == 422
-    )
+@pytest.mark.parametrize("number", [3, -1])
+def test_a_text_that_there_is_not_is_told(service: Served, number: int) -> None:
+    for answer in (service.client.get(f"/annotation/{number}"), save(service, number, "")):
+        assert answer.status_code == 404
+        assert answer.json()["detail"] == f"there is no text {number}; expected the place of one, 0 to 2"
+
+
+def test_a_place_that_is_no_number_is_a_wrong_path(service: Served) -> None:
+    answer = service.client.get("/annotation/x")
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["loc"] == ["path", "number"]
+
+
+def test_texts_are_counted_as_one_path(service: Served) -> None:
+    for number in range(2):
+        service.client.get(f"/annotation/{number}")
+    service.client.get("/annotation/5", headers={"Host": "elsewhere.example"})  # which gets to no route
+    line = 'spanwright_requests_total{path="/annotation/{number}",status="%d"}'
+    assert [service.metric(line % status) for status in (200, 421)] == [2, 1]
+
+
+def test_the_openapi_file_says_what_is_refused_of_texts(service: Served) -> None:
+    paths = service.client.get("/openapi.json").json()["paths"]
+    every = {"200", "400", "401", "403", "408", "413", "415", "421", "422", "503"}
+    assert paths["/annotation"]["get"]["responses"].keys() == every
+    assert paths["/annotation/{number}"]["get"]["responses"].keys() == every | {"404"}
+    assert paths["/annotation/{number}"]["put"]["responses"].keys() == every | {"404", "409"}
 
 
 def test_without_texts_there_is_nothing_to_annotate(tagger: Tagger) -> None:
@@ -209,7 +231,7 @@ def test_two_services_do_not_share_a_folder(folder: Path, tmp_path: Path) -> Non
     with _annotation(tmp_path / "next.jsonl", folder, 1) as first:
         assert first is not None and len(first.texts) == 3
         with (
-            pytest.raises(InputError, match="another process"),
+            pytest.raises(InputError, match=r"another process .* or choose another folder$"),
             _annotation(tmp_path / "next.jsonl", folder, 1),
         ):
             pass

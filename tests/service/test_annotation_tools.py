@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import Served, served
+from serving import GatedTagger, Served, served
 
 import tiny
+from spanwright.errors import InputError
 from spanwright.formats.files import read
 from spanwright.predicting.tagger import Tagger
-from spanwright.service.tools.suggesting import _runs
+from spanwright.service.limits import ServiceLimits
+from spanwright.service.tools.suggesting import Naming, _runs
 from spanwright.text import Document
 
 CONFIG = """<View>
@@ -25,6 +27,7 @@ CONFIG = """<View>
 </View>"""
 IMAGES = """<View><Image name="i" value="$image"/>
   <RectangleLabels name="r" toName="i"><Label value="Gene"/></RectangleLabels></View>"""
+DOCTYPE = '<!DOCTYPE x [<!ENTITY a "b">]><View>&a;</View>'
 URLS = """<View><Labels name="l" toName="t"><Label value="Gene"/></Labels>
   <Text name="t" value="$url" valueType="url"/></View>"""
 TEXT = "😀  abase cell of  the xvase, bcell.\nNext  one"
@@ -154,7 +157,9 @@ def test_an_empty_task_has_an_empty_prediction(service: Served, task: dict[str, 
         ({"label_config": IMAGES}, "label_config", "found Image, RectangleLabels"),
         ({"label_config": URLS}, "label_config", "fetches nothing"),
         ({"label_config": "<View>"}, "label_config", "not an XML text"),
-        ({"label_config": '<!DOCTYPE x [<!ENTITY a "b">]><View>&a;</View>'}, "", "a DOCTYPE was found"),
+        ({"label_config": DOCTYPE}, "label_config", "a DOCTYPE was found"),
+        ({"label_config": CONFIG.replace("$body", "Title: $body")}, "label_config", "'$article.text' alone"),
+        ({"label_config": CONFIG.replace("$body", "$body[0]")}, "label_config", "'$article.text' alone"),
         ({"label_config": None}, "label_config", "expected a string"),
         ({"tasks": "all"}, "tasks", "expected a list"),
         ({"tasks": [{"data": {"body": 5}}]}, "body", "expected a string"),
@@ -168,7 +173,7 @@ def test_what_cannot_be_answered_is_told_by_field(
     assert answer.status_code == 422
     (problem,) = answer.json()["detail"]
     assert reason in problem["msg"]
-    assert not field or field in problem["loc"]
+    assert field in problem["loc"]
 
 
 def test_a_lone_surrogate_and_a_broken_body_are_told(service: Served) -> None:
@@ -179,13 +184,31 @@ def test_a_lone_surrogate_and_a_broken_body_are_told(service: Served) -> None:
     assert [answer.status_code for answer in answers] == [422, 400, 422, 422]
 
 
-@pytest.mark.parametrize("config", [IMAGES, URLS, CONFIG.replace("gene", "Ort").replace("CELL", "Zeit"), "<"])
+@pytest.mark.parametrize(
+    "config", [IMAGES, URLS, CONFIG.replace("gene", "Ort").replace("CELL", "Zeit"), "<", DOCTYPE]
+)
 def test_a_project_that_gets_no_suggestions_is_refused_when_it_is_connected(
     service: Served, config: str
 ) -> None:
     answer = service.client.post("/label-studio/setup", json={"project": "3.17", "schema": config})
     assert answer.status_code == 422
-    assert [problem["loc"] for problem in answer.json()["detail"]] == [["body", "label_config"]]
+    assert [problem["loc"] for problem in answer.json()["detail"]] == [["body", "schema"]]
+
+
+@pytest.mark.parametrize(
+    "data", [{"article": {"text": TEXT}}, {"article.text": TEXT}, {"article.text": TEXT, "article": {}}]
+)
+def test_a_text_may_stand_inside_other_data_of_a_task(service: Served, data: dict[str, Any]) -> None:
+    body = predict_body(config=CONFIG.replace("$body", "$article.text")) | {"tasks": [{"data": data}]}
+    answer = service.client.post("/label-studio/predict", json=body)
+    assert answer.json() == predict(service, TEXT).json()
+
+
+@pytest.mark.parametrize("data", [{"article": TEXT}, {"article": None}, {"article": {}}, {"text": TEXT}])
+def test_a_task_without_the_inner_text_has_an_empty_prediction(service: Served, data: dict[str, Any]) -> None:
+    body = predict_body(config=CONFIG.replace("$body", "$article.text")) | {"tasks": [{"data": data}]}
+    answer = service.client.post("/label-studio/predict", json=body)
+    assert [each["result"] for each in answer.json()["results"]] == [[]]
 
 
 def test_types_that_are_no_label_of_the_project_are_left_out(service: Served) -> None:
@@ -236,6 +259,30 @@ def test_names_for_types_may_be_given(tagger: Tagger) -> None:
         assert "Protein" in {
             each["label"] for each in found.client.post("/doccano", json={"text": TEXT}).json()
         }
+
+
+def test_a_name_for_a_type_that_there_is_not_is_refused_with_every_type_once() -> None:
+    with pytest.raises(InputError, match=r"no type 'Drug'.*expected: Gene, Cell$"):
+        Naming(["Gene", "Cell", "Gene"], {"Drug": "DRUG"})
+
+
+def test_a_text_with_more_words_than_a_request_may_have_is_refused(tagger: Tagger) -> None:
+    with served({"tiny": tagger}, limits=ServiceLimits(request_words=5)) as found:
+        assert found.client.post("/doccano", json={"text": "1 2 3 4 5"}).status_code == 200
+        assert predict(found, "1 2 3 4 5", "1 2 3 4 5").status_code == 200, "each by itself"
+        long = "1 2 3 4 5 6"
+        for answer in (found.client.post("/doccano", json={"text": long}), predict(found, "1", long)):
+            assert answer.status_code == 413
+            assert "a text has 6 words, and at most 5 are allowed" in answer.json()["detail"]
+
+
+def test_a_text_that_takes_too_long_by_itself_is_refused_for_good(tagger: Tagger) -> None:
+    gated = GatedTagger(tagger)
+    with served({"gated": gated}, timeout=0.3) as found:
+        answer = found.client.post("/doccano", json={"text": "abase cell"})
+        gated.gate.set()
+        assert answer.status_code == 413
+        assert "longer than the limit of 0.3 s" in answer.json()["detail"]
 
 
 def test_the_password_of_basic_is_the_token(tagger: Tagger) -> None:
@@ -354,12 +401,15 @@ def test_training_is_answered_and_done(service: Served) -> None:
             "no text",
         ),
         ({"document": {}}, ["document", "xmi"], "it is missing"),
+        ({"typeSystem": "\ud800"}, ["typeSystem"], "surrogates not allowed"),
+        ({"document": {"xmi": "\ud800"}}, ["document", "xmi"], "surrogates not allowed"),
     ],
 )
 def test_what_inception_asks_wrongly_is_told_by_field(
     service: Served, change: dict[str, Any], place: list[str], reason: str
 ) -> None:
-    answer = service.client.post("/inception/predict", json=recommendation() | change)
+    body = json.dumps(recommendation() | change)  # in ASCII, as surrogates have no bytes
+    answer = service.client.post("/inception/predict", content=body, headers=JSON)
     assert answer.status_code == 422
     (problem,) = answer.json()["detail"]
     assert problem["loc"] == ["body", *place]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import threading
 import time
@@ -316,6 +317,22 @@ def test_a_connection_whose_request_takes_long_is_not_closed(
             assert idle.recv(1) == b"", "it came later, and is closed already"
         gated.gate.set()
         assert answer_of(asking)[0] == 200
+
+
+def test_a_service_that_is_to_end_before_it_has_started_ends_in_order(tagger: Tagger) -> None:
+    metrics = Metrics()
+    model = serve_with("plain", tagger, metrics, requests=1, batch_words=100)
+    signals = running.Signals()
+    signals.asked = [signal.SIGTERM, signal.SIGTERM]
+    ready: list[bool] = []
+    serving = running.serve(
+        Service([model], metrics),
+        running.listen("127.0.0.1", 0),
+        signals=signals,
+        on_ready=lambda: ready.append(True),
+    )
+    asyncio.run(asyncio.wait_for(serving, PATIENCE))
+    assert not ready
 
 
 def test_connections_wait_while_the_service_does_something_else(

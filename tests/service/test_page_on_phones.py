@@ -34,6 +34,15 @@ def test_nothing_leaves_the_screen(page: Any) -> None:
     assert page.evaluate(OUTSIDE) == []
 
 
+@pytest.mark.parametrize("width", [320, 360, 401])
+def test_a_narrow_window_with_a_mouse_holds_all_buttons(browser: Any, stand_in: StandIn, width: int) -> None:
+    """Hints about keys are shown with a mouse, and take room."""
+    with shown(browser, stand_in, viewport={"width": width, "height": 700}) as page:
+        assert page.is_visible("#open-side")
+        assert page.evaluate(OUTSIDE) == []
+        assert page.is_visible("#open-help") == (width > 400)
+
+
 def test_the_token_is_asked_for_inside_the_card(browser: Any, stand_in: StandIn) -> None:
     stand_in.token = "secret"
     with shown(browser, stand_in, ("Failed to load resource",), **PHONE) as page:

@@ -12,6 +12,7 @@ import pytest
 import tiny
 from cli.running import run
 from spanwright import artifact
+from spanwright.cli import serve
 from spanwright.cli.serve import TOKEN_VARIABLE, read_token
 from spanwright.errors import InputError
 from spanwright.service import starting
@@ -104,6 +105,18 @@ def test_a_token_file_that_others_can_read_is_told(
     file.chmod(mode)
     assert read_token(file) == "s3cret"
     assert ("others can read the token" in capsys.readouterr().err) == told
+
+
+def test_a_secret_of_a_container_may_be_read_by_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its user does not own the file, and could not read it otherwise."""
+    monkeypatch.setattr(serve, "_SECRETS", tmp_path.resolve())
+    file = tmp_path / "token"
+    file.write_text("s3cret")
+    file.chmod(0o644)
+    assert read_token(file) == "s3cret"
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("content", [b"", b" \n", b"two words", "schlüssel".encode(), b"\xff"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -222,6 +223,24 @@ def test_bytes_that_cannot_be_used_are_refused(
     assert answer.status_code == status, answer.text
     detail = answer.json()["detail"]
     assert detail and (status == 400 or detail[0]["loc"][: len(place)] == place)
+
+
+@pytest.mark.parametrize("path", ["/tag", "/doccano"])
+@pytest.mark.parametrize(
+    "content", ['{"text": "naïve"}'.encode("latin-1"), gzip.compress(b"{}")], ids=["latin-1", "gzip"]
+)
+def test_what_a_body_must_be_is_told_where_it_is_no_text(service: Served, content: bytes, path: str) -> None:
+    answer = service.client.post(path, content=content, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    assert answer.json()["detail"].startswith("the body cannot be read as JSON: 'utf-8' codec can't decode")
+    assert answer.json()["detail"].endswith("; expected JSON in UTF-8, uncompressed")
+
+
+def test_a_body_with_a_content_encoding_is_refused(service: Served) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    answer = service.client.post("/tag", content=gzip.compress(b'{"text": "p53"}'), headers=headers)
+    assert (answer.status_code, answer.headers["Accept-Encoding"]) == (415, "identity")
+    assert "expected JSON in UTF-8, uncompressed" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Type": "text/plain"}])
@@ -476,6 +495,14 @@ def test_no_path_with_a_slash_is_redirected(service: Served, path: str) -> None:
 
 def test_the_openapi_file_says_what_is_refused(service: Served) -> None:
     paths = service.client.get("/openapi.json").json()["paths"]
-    refused = {"400", "401", "403", "408", "413", "421", "422", "503"}
+    refused = {"400", "401", "403", "408", "413", "415", "421", "422", "503"}
     assert paths["/tag"]["post"]["responses"].keys() == {"200"} | refused
+    kinds = {
+        "application/json",
+        "application/x-ndjson",
+        "text/csv",
+        "text/plain",
+        "text/tab-separated-values",
+    }
+    assert paths["/tag"]["post"]["responses"]["200"]["content"].keys() == kinds
     assert paths["/ready"]["get"]["responses"].keys() == {"200", "400", "403", "421", "503"}

@@ -6,6 +6,8 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,7 +18,8 @@ import pytest
 import torch
 
 import tiny
-from service.serving import PATIENCE, process, wait_until
+from places import ROOT
+from service.serving import PATIENCE, connection, process, tag_request, wait_until
 from spanwright import artifact
 from spanwright.predicting.tagger import load
 from spanwright.service.metrics import Metrics
@@ -146,6 +149,62 @@ def test_workers_end_with_the_first_process(model: Path) -> None:
         assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port))
+
+
+def is_refused(port: int) -> bool:
+    try:
+        with connection(port):
+            return False
+    except ConnectionRefusedError:
+        return True
+
+
+@needs_proc
+@pytest.mark.slow
+def test_connections_are_refused_while_workers_still_answer_what_they_have(model: Path) -> None:
+    options = ("--workers", 2, "--threads", 1, "--drain-seconds", 0, "--timeout", 300)
+    with process(model, *options) as (started, port), connection(port) as waiting:
+        waiting.sendall(tag_request(port, texts=["p53 and the beta cells of mice " * 2500] * 10))
+        inside = re.compile(r'^spanwright_queue_requests\{worker="\d",model="\w+"\} 1', re.M)
+        wait_until(lambda: inside.search(figures(port)) is not None)
+        started.send_signal(signal.SIGTERM)
+        wait_until(lambda: is_refused(port))
+        waiting.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            waiting.recv(1)
+        assert started.wait(PATIENCE) == 0
+
+
+LOADING = """
+import socket, time
+from spanwright.service.workers import supervise
+
+def work(number, on_ready):
+    print("loading", number, flush=True)
+    time.sleep(600)
+
+if __name__ == "__main__":
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        supervise(work, 2, listening, drain_seconds=60, on_ready=lambda: print("ready"), on_death=print)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_is_heard_while_workers_are_loading(number: signal.Signals, tmp_path: Path) -> None:
+    script = tmp_path / "loading.py"
+    script.write_text(LOADING)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    started = subprocess.Popen([sys.executable, str(script)], text=True, env=environment, **streams)
+    try:
+        assert started.stdout is not None
+        assert started.stdout.readline() == "loading 1\n"
+        started.send_signal(number)
+        assert started.communicate(timeout=30) == ("", "")
+        assert started.returncode == 0
+    finally:
+        started.kill()
+        started.communicate()
 
 
 @needs_proc

@@ -12,7 +12,8 @@ import torch
 
 import making
 from spanwright import artifact
-from spanwright.batches.pieces import Integers, PieceEncoder
+from spanwright.arrays import Integers
+from spanwright.batches.pieces import PieceEncoder
 from spanwright.cli.progress import TrainingView
 from spanwright.errors import InputError, SettingsError
 from spanwright.evaluation import Scores

@@ -111,6 +111,14 @@ def test_rates_of_roles_that_the_model_lacks_are_refused() -> None:
         check_roles(settings, {"encoder", "head"})
 
 
+def test_a_phase_in_which_no_role_learns_is_refused() -> None:
+    learning = Phase(share=0.5, terms=("words",), rates={"encoder": 0})
+    still = Phase(share=0.5, terms=("words",), rates={"encoder": 0, "head": 0})
+    check_roles(ObjectiveSettings(phases=(learning,)), {"encoder", "head"})
+    with pytest.raises(SettingsError, match=r"objective\.phases\.1\.rates are 0 for every role, so nothing"):
+        check_roles(ObjectiveSettings(phases=(learning, still)), {"encoder", "head"})
+
+
 def test_phases_that_are_longer_than_the_run_are_refused() -> None:
     phases = (Phase(share=0.5, terms=("words",)), Phase(share=0.6, terms=("spans",)))
     with pytest.raises(ValueError, match=r"shares of the phases sum up to 1\.1; expected up to 1"):

@@ -191,7 +191,9 @@ def test_a_training_in_32_bits_tells_of_16_where_the_machine_gains_by_them(
         settings = making.settings(tiny_encoder, "training.epochs=1", f"training.precision={precision}")
         with view:
             train(settings, train=TRAIN[:2], dev=DEV, out=tmp_path / precision, watcher=view)
-        told.append("--set training.precision=bf16" in view.console.file.getvalue())
+        printed = view.console.file.getvalue()
+        assert " in 1 epoch, of up to " in printed
+        told.append("--set training.precision=bf16" in printed)
     assert told == [fast, False]
 
 

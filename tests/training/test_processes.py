@@ -20,7 +20,7 @@ import making
 import several
 import spanwright
 from spanwright import artifact
-from spanwright.batches.pieces import Integers
+from spanwright.arrays import Integers
 from spanwright.errors import InputError
 from spanwright.formats.files import write
 from spanwright.settings import Settings, load_settings

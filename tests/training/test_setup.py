@@ -13,7 +13,7 @@ from spanwright.origin import commit
 from spanwright.text import Document, Entity
 from spanwright.training.resolving import resolve
 from spanwright.training.run_folder import digest, provenance
-from spanwright.training.setup import Setup, set_up
+from spanwright.training.setup import Setup, set_up, warn_of_few_steps
 
 TRAIN = making.documents(8)
 DEV = making.documents(3, prefix="dev")
@@ -213,6 +213,11 @@ def test_a_batch_depends_on_nothing_but_its_windows_and_its_draw(tiny_encoder: s
     assert len({str(numbers(batch.spans)) for batch in (first, *others)}) > 1
     assert len({str(numbers(batch.rewrites)) for batch in (first, *others)}) > 1
     assert {str(numbers(batch.rewrites.spans)) for batch in others} == {str(numbers(first.rewrites.spans))}
+
+
+@pytest.mark.parametrize(("steps", "told"), [(1, "only 1 step, in which"), (2, "only 2 steps, in which")])
+def test_few_steps_are_counted_in_the_right_number(steps: int, told: str) -> None:
+    assert told in warn_of_few_steps(steps, epochs=1)[0]
 
 
 def test_draws_of_negatives_and_of_synonyms_do_not_follow_each_other(tiny_encoder: str) -> None:

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spanwright.training.writer.word_vectors as word_vectors
+from spanwright.arrays import Floats32
 from spanwright.errors import InputError
-from spanwright.training.writer.word_vectors import Floats, read_word_vectors, vector_table
+from spanwright.training.writer.word_vectors import read_word_vectors, vector_table
 
 Rows = list[tuple[str, list[float]]]
 ROWS: Rows = [("cell", [0.5, -1.25, 3e-05]), ("Gene", [1.0, 0.0, -2.0]), ("größe", [7.5, 8.0, 9.0])]
@@ -75,7 +76,7 @@ def written(folder: Path, content: bytes, name: str = "vectors") -> Path:
     return path
 
 
-def as_lists(found: dict[str, Floats]) -> dict[str, list[float]]:
+def as_lists(found: dict[str, Floats32]) -> dict[str, list[float]]:
     return {word: row.tolist() for word, row in found.items()}
 
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from spanwright.analysis.projections import check_packages, neighbour_layout
-from spanwright.analysis.spans import NO_ENTITY, Floats, collect_spans, unit_vectors
+from spanwright.analysis.spans import NO_ENTITY, collect_spans, unit_vectors
+from spanwright.arrays import Floats32, Integers
 from spanwright.artifact import TrainedModel
-from spanwright.batches.pieces import Integers
 from spanwright.errors import InputError
 from spanwright.parts.beside.conditional import condition_table, shared_rows
 from spanwright.parts.spans.classes import Classes
@@ -61,13 +61,13 @@ class Nearness:
 class CorpusVectors:
     """Vectors that each have a label of a corpus, and where they lie in a plane."""
 
-    vectors: Floats
+    vectors: Floats32
     """(vectors, size)."""
     corpus: Integers
     """(vectors,): the position of the corpus."""
     label: Integers
     """(vectors,): the position among the labels of all corpora."""
-    layout: Floats
+    layout: Floats32
     """(vectors, 2): a plane in which near vectors stay near."""
     nearness: Nearness
 
@@ -209,7 +209,7 @@ def _entities(
 
 def _vectors(
     model: TrainedModel, corpus: str, documents: Sequence[Document], spans: int, seed: int
-) -> tuple[Floats, Integers]:
+) -> tuple[Floats32, Integers]:
     """(entities, size) and (entities,): vectors and types of gold entities of one corpus."""
     try:
         sample = collect_spans(model, documents, spans=spans, seed=seed)
@@ -219,13 +219,13 @@ def _vectors(
 
 
 def _laid_out(
-    vectors: Floats, corpus: Integers, label: Integers, labels: CorpusLabels, seed: int
+    vectors: Floats32, corpus: Integers, label: Integers, labels: CorpusLabels, seed: int
 ) -> CorpusVectors:
     found = nearness(vectors, corpus, labels.meaning[label], labels.meanings)
     return CorpusVectors(vectors, corpus, label, neighbour_layout(vectors, seed), found)
 
 
-def nearness(vectors: Floats, corpus: Integers, meaning: Integers, meanings: Sequence[str]) -> Nearness:
+def nearness(vectors: Floats32, corpus: Integers, meaning: Integers, meanings: Sequence[str]) -> Nearness:
     """Mean cosines of vectors (vectors, size), by their corpus and meaning, (vectors,) each.
 
     The cosines of all pairs of two groups add up to the product of the sums of their unit vectors.

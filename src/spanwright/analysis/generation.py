@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
+from spanwright.arrays import Integers
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Array, Batch
-from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import PreparedDocument, gold_words
 from spanwright.batches.writer import (
     LONGEST,

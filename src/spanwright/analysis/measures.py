@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spanwright.analysis.spans import NO_ENTITY, NONE, Floats, SpanSample, unit_vectors
+from spanwright.analysis.spans import NO_ENTITY, NONE, SpanSample, unit_vectors
+from spanwright.arrays import Floats, Floats32, Integers
 
 OVERLAPS = ("apart", "weak", "strong")
 """No shared word; up to half of the words shared; more than half."""
@@ -103,9 +104,7 @@ def class_cosines(sample: SpanSample) -> ClassCosines:
     )
 
 
-def _pair_sums(
-    vectors: Floats, rows: list[npt.NDArray[np.int64]]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+def _pair_sums(vectors: Floats32, rows: list[Integers]) -> tuple[Floats, Integers]:
     """(classes, classes) twice: sums of the cosines of all pairs of different spans, and their number.
 
     The cosines of all pairs add up to the product of the sums of the unit vectors.
@@ -117,7 +116,7 @@ def _pair_sums(
     return sums @ sums.T - themselves, np.outer(sizes, sizes) - np.diag(sizes)
 
 
-def _mean(totals: npt.NDArray[np.float64], pairs: npt.NDArray[np.int64], chosen: Any) -> float | None:
+def _mean(totals: Floats, pairs: Integers, chosen: Any) -> float | None:
     count = int(pairs[chosen].sum())
     return float(totals[chosen].sum() / count) if count else None
 
@@ -170,18 +169,18 @@ def _of_type(sample: SpanSample, type_: int) -> TypeScores:
     return TypeScores(summarise(entities), summarise(others), thresholds, separation(entities, others))
 
 
-def scores_of_type(sample: SpanSample, type_: int) -> tuple[Floats, Floats]:
+def scores_of_type(sample: SpanSample, type_: int) -> tuple[Floats32, Floats32]:
     """The scores of the entities of a type, and those of spans that are none, of the corpus of the type."""
     scores = sample.scores[:, type_]
     return _numbers(scores[sample.type == type_]), _numbers(scores[sample.type == NONE])
 
 
-def _numbers(values: Floats) -> Floats:
-    numbers: Floats = values[~np.isnan(values)]
+def _numbers(values: Floats32) -> Floats32:
+    numbers: Floats32 = values[~np.isnan(values)]
     return numbers
 
 
-def separation(higher: Floats, lower: Floats) -> float | None:
+def separation(higher: Floats32, lower: Floats32) -> float | None:
     """The share of pairs in which the first is higher; equal ones count half. None without pairs."""
     if not len(higher) or not len(lower):
         return None

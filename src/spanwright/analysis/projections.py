@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 import numpy as np
-import numpy.typing as npt
 
-from spanwright.analysis.spans import Floats, SpanSample
-from spanwright.batches.pieces import Integers
+from spanwright.analysis.spans import SpanSample
+from spanwright.arrays import Floats32, Integers
 from spanwright.errors import MissingExtraError
 
 NEIGHBOURS = 10
@@ -33,7 +32,7 @@ class Clusters:
 class Projection:
     """Points of spans in some space."""
 
-    points: Floats
+    points: Floats32
     """(spans, dimensions)."""
     types: Clusters
     """Of the entities, by type."""
@@ -48,7 +47,7 @@ def check_packages() -> None:
             raise MissingExtraError("an analysis of span vectors", package, "report")
 
 
-def project(vectors: Floats, sample: SpanSample, *, seed: int = 0) -> dict[str, Projection]:
+def project(vectors: Floats32, sample: SpanSample, *, seed: int = 0) -> dict[str, Projection]:
     """Vectors of a sample's spans, (spans, size): themselves, two principal components, layout by t-SNE."""
     check_packages()
     spaces = {
@@ -59,7 +58,7 @@ def project(vectors: Floats, sample: SpanSample, *, seed: int = 0) -> dict[str, 
     return {name: _judged(points, sample) for name, points in spaces.items()}
 
 
-def principal_components(vectors: Floats) -> Floats:
+def principal_components(vectors: Floats32) -> Floats32:
     """(spans, 2): the vectors on the two directions in which they differ most."""
     directions, lengths, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
     components = np.zeros((len(vectors), 2), np.float32)
@@ -68,25 +67,25 @@ def principal_components(vectors: Floats) -> Floats:
     return components
 
 
-def neighbour_layout(vectors: Floats, seed: int) -> Floats:
+def neighbour_layout(vectors: Floats32, seed: int) -> Floats32:
     """(spans, 2): a plane in which near vectors stay near, by t-SNE. Distances between groups mean little."""
     from sklearn.manifold import TSNE
 
     if len(vectors) < _FEWEST:
         return principal_components(vectors)
     perplexity = min(_PERPLEXITY, (len(vectors) - 1) / 3)
-    layout: Floats = TSNE(perplexity=perplexity, init="random", random_state=seed).fit_transform(vectors)
+    layout: Floats32 = TSNE(perplexity=perplexity, init="random", random_state=seed).fit_transform(vectors)
     return layout
 
 
-def _judged(points: Floats, sample: SpanSample) -> Projection:
+def _judged(points: Floats32, sample: SpanSample) -> Projection:
     entities = sample.is_entity
     return Projection(
         points, clusters(points[entities], sample.type[entities]), clusters(points, sample.type)
     )
 
 
-def clusters(points: Floats, classes: Integers) -> Clusters:
+def clusters(points: Floats32, classes: Integers) -> Clusters:
     """How well the points, (points, dimensions), of each class, (points,), keep together."""
     from sklearn.metrics import silhouette_score
     from sklearn.neighbors import NearestNeighbors
@@ -96,6 +95,6 @@ def clusters(points: Floats, classes: Integers) -> Clusters:
         return Clusters(None, None)
     search = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(points) - 1)).fit(points)
     # Asked for no points, it answers for those it knows, and none is its own neighbour.
-    neighbours: npt.NDArray[np.int64] = search.kneighbors(return_distance=False)
+    neighbours: Integers = search.kneighbors(return_distance=False)
     purity = float((classes[neighbours] == classes[:, None]).mean())
     return Clusters(float(silhouette_score(points, classes)), purity)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from spanwright.arrays import Booleans, Floats32, Integers
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Array, Batch, Spans
-from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import gold_words
 from spanwright.errors import InputError, counted
 from spanwright.parts.batch import to_tensors
@@ -24,8 +23,7 @@ from spanwright.parts.spans.transforms.transformed import Transformed
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document
 
-Floats = npt.NDArray[np.float32]
-Arrays = Sequence[npt.NDArray[Any]]
+Arrays = Sequence[Array]
 
 NONE = -1
 """The type of spans that are no entity."""
@@ -42,33 +40,33 @@ class SpanSample:
 
     types: tuple[str, ...]
     """The types of the model, by names that none shares with another."""
-    vectors: Floats
+    vectors: Floats32
     """(spans, size): the vectors that the scorer gets; those of a bottleneck are its means."""
-    evidence: Floats | None
+    evidence: Floats32 | None
     """(spans, evidence size): what these were before all transforms; None for models without any."""
     type: Integers
     """(spans,): the gold type id, or `NONE`. A span with two types is there twice."""
-    scores: Floats
+    scores: Floats32
     """(spans, types): with a bi-encoder the similarity to each type, else the logit of each type above its
     limit, which is the logit of no entity or, where there is no such class, that of the threshold. Types of
     other corpora than that of a span are no answers to it: nan."""
-    thresholds: Floats | None
+    thresholds: Floats32 | None
     """(windows, types): what the scores of a bi-encoder are compared with; nan at types of other corpora."""
-    overlap: Floats
+    overlap: Floats32
     """(pairs,): words that an entity and a neighbour share / words that one of them has."""
-    cosine: Floats
+    cosine: Floats32
     """(pairs,): the cosine between the vectors of such a pair."""
     classes: tuple[str, ...]
     """The classes that the model tells apart."""
-    templates: Floats
+    templates: Floats32
     """(classes, template size): what the scorer compares spans with, one vector for each class."""
     documents: int
     """How many documents were looked at."""
 
     @property
-    def is_entity(self) -> npt.NDArray[np.bool_]:
+    def is_entity(self) -> Booleans:
         """(spans,): mask of the entities."""
-        mask: npt.NDArray[np.bool_] = self.type != NONE
+        mask: Booleans = self.type != NONE
         return mask
 
 
@@ -101,7 +99,7 @@ class _Draw:
         self._size = size
         self._random = random
         self._keys = np.zeros(0)
-        self.columns: list[npt.NDArray[Any]] = []
+        self.columns: list[Array] = []
 
     def add(self, rows: int, columns: Callable[[Integers], Arrays]) -> None:
         """Let rows pass by; `columns` makes those of the chosen rows, as most rows are never looked at."""
@@ -124,7 +122,7 @@ class _Collector:
         self._own = OwnTypes(model.labels.sizes).to(model.network.device)
         self._is_transformed = isinstance(self._head.representation, Transformed)
         self._entities, self._others, self._thresholds = (_Draw(spans, random) for _ in range(3))
-        self._pairs: list[npt.NDArray[np.float32]] = []
+        self._pairs: list[Floats32] = []
         self._documents = 0
         self.found = 0
 
@@ -161,7 +159,7 @@ class _Collector:
         self._pairs += [_near_pairs(batch.spans, vectors, span) for span in np.unique(gold).tolist()]
         self.found += len(gold)
 
-    def _evidence(self, states: WordStates, spans: Spans[Tensor], positions: Integers) -> Floats:
+    def _evidence(self, states: WordStates, spans: Spans[Tensor], positions: Integers) -> Floats32:
         """(positions, evidence size): what the vectors of some spans are before all transforms."""
         at = torch.from_numpy(positions).to(spans.first.device)
         return _array(self._head.representation.evidence(states, spans.take(at)))
@@ -204,7 +202,7 @@ def _span_head(model: TrainedModel) -> SpanHead[Any]:
 
 def _vectors_and_scores(
     head: SpanHead[Any], states: WordStates, batch: Batch[Tensor]
-) -> tuple[Floats, Floats, Floats | None]:
+) -> tuple[Floats32, Floats32, Floats32 | None]:
     """(spans, size), (spans, types) and, with a bi-encoder, (windows, types): vectors, scores, thresholds."""
     vectors = head.representation(states, batch.spans)
     found = head.scorer.span_scores(head.scorer(vectors, states, batch), batch)
@@ -212,7 +210,7 @@ def _vectors_and_scores(
     return _array(vectors.spans), _array(found.score), thresholds
 
 
-def _near_pairs(spans: Spans[Array], vectors: Floats, span: int) -> npt.NDArray[np.float32]:
+def _near_pairs(spans: Spans[Array], vectors: Floats32, span: int) -> Floats32:
     """(pairs, 2): overlap and cosine of an entity with each other candidate of its window that is near."""
     window, first, last = spans.window, spans.first, spans.last
     shared = np.minimum(last, last[span]) - np.maximum(first, first[span]) + 1
@@ -227,7 +225,7 @@ def _near_pairs(spans: Spans[Array], vectors: Floats, span: int) -> npt.NDArray[
 
 
 @torch.inference_mode()
-def templates(model: TrainedModel) -> tuple[tuple[str, ...], Floats]:
+def templates(model: TrainedModel) -> tuple[tuple[str, ...], Floats32]:
     """Class names and (classes, size): the rows of the last layer, or the type vectors of a bi-encoder."""
     found, labels = _span_head(model).scorer.templates(), model.labels
     several = int((found.type < 0).sum()) > 1
@@ -236,19 +234,19 @@ def templates(model: TrainedModel) -> tuple[tuple[str, ...], Floats]:
     return tuple(names), _array(found.vector)
 
 
-def unit_vectors(vectors: Floats) -> Floats:
+def unit_vectors(vectors: Floats32) -> Floats32:
     """(vectors, size): the vectors with length one; a vector of zeros stays."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: Floats = vectors / np.maximum(norms, 1e-12)
+    unit: Floats32 = vectors / np.maximum(norms, 1e-12)
     return unit
 
 
-def _only(values: Floats, own: Tensor) -> Floats:
+def _only(values: Floats32, own: Tensor) -> Floats32:
     """Values with nan where they are not own ones; a copy, as thresholds may be one row for all windows."""
-    masked: Floats = np.where(own.cpu().numpy(), values, np.float32("nan"))
+    masked: Floats32 = np.where(own.cpu().numpy(), values, np.float32("nan"))
     return masked
 
 
-def _array(tensor: Tensor) -> Floats:
-    array: Floats = tensor.detach().float().cpu().numpy()
+def _array(tensor: Tensor) -> Floats32:
+    array: Floats32 = tensor.detach().float().cpu().numpy()
     return array

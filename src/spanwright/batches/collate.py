@@ -8,9 +8,10 @@ from itertools import product
 
 import numpy as np
 
+from spanwright.arrays import Floats, Integers
 from spanwright.batches.batch import Array, Batch, Golds, Mentions, Neighbours, Spans
-from spanwright.batches.pieces import Integers, PieceEncoder
-from spanwright.batches.prepare import PreparedDocument, Probabilities
+from spanwright.batches.pieces import PieceEncoder
+from spanwright.batches.prepare import PreparedDocument
 from spanwright.batches.windows import NO_LOWER_BOUND, NO_UPPER_BOUND, Window
 
 NO_GOLDS: Integers = np.zeros((0, 4), dtype=np.int64)
@@ -32,7 +33,7 @@ def collate(
     *,
     width_limit: int,
     golds: Sequence[Integers] | None = None,
-    probabilities: Sequence[Probabilities] | None = None,
+    probabilities: Sequence[Floats] | None = None,
     near: int = 0,
     sampling: Sampling | None = None,
 ) -> Batch[Array]:
@@ -135,7 +136,7 @@ def _gold_rows(
     windows: Sequence[Window],
     layout: _Layout,
     golds: Sequence[Integers] | None,
-    probabilities: Sequence[Probabilities] | None,
+    probabilities: Sequence[Floats] | None,
     width_limit: int,
 ) -> tuple[Integers, Array | None]:
     """(golds, 4) and (golds,): gold rows of the candidates, in packed words, and how likely they are."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spanwright.batches.pieces import Integers
+from spanwright.arrays import Integers
 
 _POOL_BATCHES = 40
 """Windows of this many batches are sorted by length together: little padding, enough mixing."""

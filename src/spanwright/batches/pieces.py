@@ -12,10 +12,9 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from tokenizers import Tokenizer
 
-Integers = npt.NDArray[np.int64]
+from spanwright.arrays import Integers
 
 _CACHE_WORDS = 200_000
 _LONGEST_WORD = 2_000

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-from spanwright.batches.pieces import Integers, PieceEncoder
+from spanwright.arrays import Booleans, Floats, Integers
+from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.steps import Steps, finished
 from spanwright.batches.windows import Window, cut_windows, fit_counts
 from spanwright.labels import LabelSpace
 from spanwright.settings.data import Context
 from spanwright.text import Document, Entity, iter_words, sentences
-
-Probabilities = npt.NDArray[np.float64]
 
 _STEP_WORDS = 10_000
 _NO_WORDS = tuple(np.zeros(shape, dtype=np.int64) for shape in ((0, 2), 0, 0))
@@ -129,7 +127,7 @@ class GoldWords:
 
     rows: Integers
     """(golds, 4): first word, last word, type id, and 1 for those of the outermost layer."""
-    probability: Probabilities
+    probability: Floats
     """(golds,): the confidence of each, 1 where an entity has none; of repeated ones, the highest."""
     cutting: tuple[Entity, ...]
     """Entities whose border lies inside a word."""
@@ -166,7 +164,7 @@ def gold_words(prepared: PreparedDocument, labels: LabelSpace) -> GoldWords:
     return GoldWords(layered, probability, tuple(cutting), tuple(discontinuous), tuple(unknown))
 
 
-def outermost(rows: Integers) -> npt.NDArray[np.bool_]:
+def outermost(rows: Integers) -> Booleans:
     """(golds,): mask of a layer without overlaps, from rows of first word, last word and type.
 
     From left to right, the widest entity that begins after the last one kept; of two types on one span the

@@ -10,7 +10,7 @@ from typing import IO, overload
 
 import numpy as np
 
-from spanwright.batches.pieces import Integers
+from spanwright.arrays import Integers
 from spanwright.batches.prepare import PreparedDocument
 from spanwright.text import Document
 

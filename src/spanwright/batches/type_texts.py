@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spanwright.arrays import Integers
 from spanwright.batches.batch import Array
-from spanwright.batches.pieces import Integers, PieceEncoder
+from spanwright.batches.pieces import PieceEncoder
 
 
 def described_pieces(texts: Sequence[str], pieces: PieceEncoder, longest: int) -> tuple[Integers, Array]:

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from spanwright.batches.pieces import Integers
+from spanwright.arrays import Booleans, Integers
 from spanwright.errors import SettingsError
 
 NO_LOWER_BOUND = -1
@@ -32,7 +31,7 @@ class Window:
     own_above: int = NO_LOWER_BOUND
     own_to: int = NO_UPPER_BOUND
 
-    def owns(self, first: Integers, last: Integers) -> npt.NDArray[np.bool_]:
+    def owns(self, first: Integers, last: Integers) -> Booleans:
         """Mask of the spans, given by first and last word (inclusive) in the document, that it owns."""
         sums = first + last + 1
         inside = (first >= self.first) & (last < self.end)
@@ -57,7 +56,7 @@ def fit_counts(counts: Integers, width_limit: int, capacity: int) -> Integers:
     return fitted
 
 
-def _words_of_long_runs(counts: Integers, width: int, limit: int) -> npt.NDArray[np.bool_]:
+def _words_of_long_runs(counts: Integers, width: int, limit: int) -> Booleans:
     """Mask of the words that stand in a run of `width` words with more than `limit` pieces."""
     sums = np.concatenate([[0], np.cumsum(counts)])
     starts = np.arange(len(counts))

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from spanwright.arrays import Integers
 from spanwright.batches.batch import Array, Batch, Spans
-from spanwright.batches.pieces import Integers
 from spanwright.batches.prepare import PreparedDocument
 from spanwright.text import Document, Entity, Range, words
 from spanwright.text import split as split_words

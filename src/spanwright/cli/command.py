@@ -16,17 +16,20 @@ _INTERRUPTED = 130
 _OPTIONS: dict[Choice, tuple[str, ...]] = {
     "input format": ("input_format", "format"),
     "output format": ("to", "format"),
+    "output": ("out",),
     "losses": ("lossy",),
 }
 """By what names commands take a choice: those of `tag` and `job`, which read and write by `format`, first."""
 _TAKEN_WITH: dict[Choice, str] = {
     "input format": "name it with {0}",
     "output format": "name one with {0}",
+    "output": "name one with {0}",
     "losses": "allow that with {0}",
 }
 _OTHERWISE: dict[Choice, str] = {
     "input format": "convert it: spanwright corpus convert FILE --format NAME --out FILE.jsonl",
     "output format": "choose an ending",
+    "output": "choose another format",
     "losses": "convert it afterwards: spanwright corpus convert FILE --out OTHER --lossy",
 }
 

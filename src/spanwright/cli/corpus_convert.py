@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from spanwright.cli.reading import (
+    FOLDERS_HELP,
     FORMAT_HELP,
     InputOptions,
     Lossy,
@@ -25,7 +26,7 @@ from spanwright.formats.unwritable import Unwritable, counted_by_kind
 
 def convert_command(
     inputs: Annotated[list[Path], typer.Argument(help="Files or folders to convert.")],
-    out: Annotated[Path, typer.Option(help="Output file, or a folder for brat and bc2gm.")],
+    out: Annotated[Path, typer.Option(help=f"Output file, or {FOLDERS_HELP}.")],
     to: OutputFormat = None,
     format: Annotated[str | None, typer.Option(help=f"Input format: {FORMAT_HELP}.")] = None,
     option: InputOptions = None,
@@ -44,13 +45,13 @@ def convert_command(
     log = ReadingLog()
     unwritable: list[Unwritable] = []
     with streamed(inputs, log, format=format, options=option or ()) as documents:
-        options = parse_options(out_option or ())
+        options = parse_options(out_option or (), "--out-option")
         write(
             documents, out, format=to, options=options, lossy=lossy or list_unwritable, unwritable=unwritable
         )
     report(log)
     for line in unwritable if list_unwritable else ():
-        typer.echo(f"left out: {line}")
+        typer.echo(f"{line.fate}: {line}")
     related = f", {counted(log.relations_read, 'relation')}" if log.relations_read else ""
     typer.echo(
         f"{out}: {counted(log.documents_read, 'document')}, {counted(log.entities_read, 'entity')}{related} "

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from spanwright.cli.reading import (
+    FOLDERS_HELP,
     FORMAT_HELP,
     InputOptions,
     Lossy,
@@ -30,7 +31,7 @@ from spanwright.formats.files import write, writer_for
 from spanwright.formats.format import ReadingLog
 from spanwright.formats.unwritable import Unwritable, counted_by_kind
 from spanwright.lexicons import Lexicon, merge, read_lexicon
-from spanwright.lexicons.files import FORMS
+from spanwright.lexicons.files import FORMS, form_of
 from spanwright.lexicons.name_tables import SURFACES
 from spanwright.text import Document
 
@@ -76,7 +77,7 @@ _Gold = Annotated[
 def label_command(
     texts: _Texts,
     lexicon: _Lexicon,
-    out: Annotated[Path, typer.Option(help="Output file, or a folder for brat and bc2gm.")],
+    out: Annotated[Path, typer.Option(help=f"Output file, or {FOLDERS_HELP}.")],
     unknown: _Unknown = None,
     case: _Case = "smart",
     ambiguous: _Ambiguous = "drop",
@@ -121,7 +122,10 @@ def label_command(
 def _typed(argument: str) -> tuple[Path, Lexicon]:
     """The lexicon of an argument `FILE` or `FILE:TYPE`, with its path."""
     path, type_ = path_and_type(argument)
-    lexicon = reported(read_lexicon(path, type=type_))
+    options: dict[str, Any] = {}
+    if type_ is None and "namespaces" in form_of(path).options:
+        options["namespaces"] = True
+    lexicon = reported(read_lexicon(path, type=type_, **options))
     if not lexicon.types:
         raise InputError(
             f"{path}: no term has a type; name one as in --lexicon {path}:Disease, or give the file with "

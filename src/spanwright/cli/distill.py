@@ -66,7 +66,7 @@ def distill_command(
     Example: spanwright distill runs/large/model --student plain --train train.tsv --dev dev.tsv
     --raw abstracts/ --out runs/student
     """
-    texts = expand(raw or [])
+    texts = [file.path for file in expand(raw or [])]
 
     settings = checked_settings(student, changes or [], encoder=encoder)
 

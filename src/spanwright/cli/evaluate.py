@@ -182,13 +182,14 @@ def _read(sources: _Sources, *, strict: bool) -> dict[str, Corpus]:
 
 
 def _print(scores: Scores, parts: dict[str, _Part], corpora: dict[str, Corpus], *, as_json: bool) -> None:
-    """Notes go to stderr, so that stdout stays a table or JSON."""
-    for note in (*scores.notes, *(note for part in parts.values() for note in part.notes)):
+    """Notes go to stderr, so that stdout stays a table or JSON; JSON has them, too."""
+    notes = [*scores.notes, *(note for part in parts.values() for note in part.notes)]
+    for note in notes:
         typer.echo(f"note: {note}", err=True)
     if as_json:
         reading = {name: _rejected(corpus.log) for name, corpus in corpora.items()}
         asked = {name: part.values for name, part in parts.items()}
-        typer.echo(json.dumps(scores.to_dict() | asked | {"reading": reading}, indent=2))
+        typer.echo(json.dumps(scores.to_dict() | asked | {"notes": notes, "reading": reading}, indent=2))
     else:
         tables = (table for part in parts.values() for table in part.tables)
         Console().print(type_scores_table(scores), *tables)

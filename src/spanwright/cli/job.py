@@ -89,8 +89,8 @@ def job_command(
 
     Example: spanwright job runs/plain/model abstracts/ --processes 4 --out tagged/
     """
-    paths = expand(inputs)
-    _check(paths, out, engine, address)
+    files = expand(inputs)
+    _check([file.path for file in files], out, engine, address)
 
     from spanwright.predicting.jobs.running import Job
     from spanwright.predicting.jobs.shards import SHARD_DOCUMENTS, Reading, list_inputs
@@ -115,7 +115,7 @@ def job_command(
         format=format,
         lossy=lossy,
     )
-    job = Job(inputs=list_inputs(paths), reading=reading, tagging=tagging)
+    job = Job(inputs=list_inputs(files), reading=reading, tagging=tagging)
     _run(job, Path(out), _engine(engine, processes, address, tagging))
 
 
@@ -166,13 +166,13 @@ class _View:
     def __init__(self, console: Console) -> None:
         self._progress = Progress(
             BarColumn(),
-            TextColumn("{task.percentage:>3.0f}%  {task.fields[documents]:,} documents"),
+            TextColumn("{task.percentage:>3.0f}%  {task.fields[documents]}"),
             TextColumn("{task.fields[speed]:,.1f} documents/s  {task.fields[words]:,.0f} words/s"),
             TimeElapsedColumn(),
             TextColumn("left {task.fields[left]}"),
             console=console,
         )
-        self._task = self._progress.add_task("tag", total=1, documents=0, speed=0.0, words=0.0, left="?")
+        self._task = self._progress.add_task("tag", total=1, documents="", speed=0.0, words=0.0, left="?")
         self._first: tuple[float, int] | None = None
         self._began = time.monotonic()
 
@@ -195,7 +195,7 @@ class _View:
             self._task,
             completed=done,
             total=max(total, 1),
-            documents=counts.tagged,
+            documents=counted(counts.tagged, "document"),
             speed=counts.tagged / seconds,
             words=counts.words / seconds,
             left=self._left(done, total),

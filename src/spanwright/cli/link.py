@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spanwright.cli.linking import LexiconFiles, NumberPrefix, read_lexicons
+from spanwright.cli.linking import LexiconFiles, LinkCounts, NumberPrefix, check_types, read_lexicons
 from spanwright.cli.reading import (
     FormatOfAll,
     InputOptions,
@@ -154,41 +153,25 @@ def _link(
     candidates: bool,
     lossy: bool,
 ) -> None:
-    log, counts = ReadingLog(), Counter[str]()
+    log, counts = ReadingLog(), LinkCounts(linker)
     unwritable: list[Unwritable] = []
     with streamed(inputs, log, format=format, options=option) as documents:
-        linked = _counted(linker.link(documents, candidates=candidates), linker, counts)
+        linked = _checked(counts, linker.link(documents, candidates=candidates))
         with closing(linked):
             write(linked, out, format=to, lossy=lossy, unwritable=unwritable)
     report(log)
     report_unwritable(unwritable)
-    _tell_counts(linker, out, log, counts)
+    counts.tell_others()
+    typer.echo(f"{out}: {counted(log.documents_read, 'document')}; {counts}")
 
 
-def _counted(
-    documents: Iterator[Document], linker: Linker, counts: Counter[str]
-) -> Generator[Document, None, None]:
-    for document in documents:
-        for entity in document.entities:
-            known = linker.serves(entity.type)
-            counts["linked" if entity.concepts else "without" if known else f"other {entity.type}"] += 1
-        yield document
-
-
-def _tell_counts(linker: Linker, out: Path, log: ReadingLog, counts: Counter[str]) -> None:
-    """Say how many entities were linked; an error if the lexicon is of other types than all of them."""
-    others = {name.removeprefix("other "): n for name, n in counts.items() if name.startswith("other ")}
-    known = ", ".join(linker.indexes)
-    if others:
-        listed = ", ".join(f"{type_} {count:,}" for type_, count in sorted(others.items()))
-        typer.echo(f"note: entities of types that the lexicon is not for ({known}): {listed}", err=True)
-    typer.echo(
-        f"{out}: {counted(log.documents_read, 'document')}; entities linked: {counts['linked']:,}, "
-        f"with no concept: {counts['without'] + sum(others.values()):,}"
-    )
-    if others and not counts["linked"] and not counts["without"]:
-        type_ = next(iter(others))
-        raise InputError(
-            f"no entity is of a type that the lexicon is for ({known}); name the type of its terms, as in "
-            f"--lexicon FILE:{type_}"
-        )
+def _checked(counts: LinkCounts, documents: Iterator[Document]) -> Generator[Document, None, None]:
+    """The linked documents; before any is written, a lexicon for other types than theirs is refused."""
+    waiting: list[Document] = []
+    for document in counts.counting(documents):
+        waiting.append(document)
+        if any(map(counts.linker.serves, counts.types)):
+            yield from waiting
+            waiting.clear()
+    check_types(counts.linker, list(counts.types), "--lexicon")
+    yield from waiting

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from spanwright.cli.reading import path_and_type, reported
-from spanwright.errors import InputError
+from spanwright.errors import InputError, did_you_mean
 from spanwright.lexicons import Lexicon, merge, read_lexicon
 from spanwright.lexicons.files import FORMS, form_of
+from spanwright.text import Document
 
 if TYPE_CHECKING:
     from spanwright.linking.linker import Linker
@@ -62,3 +65,41 @@ def linker_of(arguments: Sequence[str]) -> Linker:
             f"`spanwright link --save`"
         )
     return load_linker(saved[0]) if saved else build_linker(read_lexicons(arguments))
+
+
+@dataclass(slots=True)
+class LinkCounts:
+    """How many entities were linked, and how many there are of each type."""
+
+    linker: Linker
+    linked: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+
+    def counting(self, documents: Iterable[Document]) -> Generator[Document, None, None]:
+        """The linked documents, counted as they come."""
+        for document in documents:
+            self.linked += sum(bool(entity.concepts) for entity in document.entities)
+            self.types.update(entity.type for entity in document.entities)
+            yield document
+
+    def tell_others(self) -> None:
+        """Say on stderr which entities are of types that the lexicon is not for."""
+        others = {type_: n for type_, n in sorted(self.types.items()) if not self.linker.serves(type_)}
+        if others:
+            known, listed = ", ".join(self.linker.indexes), ", ".join(f"{t} {n:,}" for t, n in others.items())
+            typer.echo(f"note: entities of types that the lexicon is not for ({known}): {listed}", err=True)
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"entities linked: {self.linked:,}, with no concept: {self.types.total() - self.linked:,}"
+
+
+def check_types(linker: Linker, types: Sequence[str], option: str) -> None:
+    """Refuse a lexicon that is for none of the types of entities; `option` is the one that names lexicons."""
+    if types and not any(map(linker.serves, types)):
+        known = list(linker.indexes)
+        raise InputError(
+            f"the lexicon is for entities of other types ({', '.join(known)}) than there are "
+            f"({', '.join(types)}){did_you_mean(known[0], types)}; name the type of its terms, as in "
+            f"{option} FILE:TYPE"
+        )

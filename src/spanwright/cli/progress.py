@@ -12,6 +12,7 @@ from rich.text import Text
 from spanwright.cli.tables.scores import type_scores_table
 from spanwright.cli.tables.training import split_types_table, splits_table
 from spanwright.devices import shown_device
+from spanwright.errors import counted
 from spanwright.evaluation import Scores
 from spanwright.parts.precision import gains_by_bf16
 from spanwright.training.loop import RunResult
@@ -58,7 +59,7 @@ class TrainingView:
             f"candidate spans up to {settings.candidates.width_limit} words; decoding {settings.decoding}\n"
             f"learning rates: {rates}\n"
             f"on {shown_device(network.device)}\n"
-            f"{setup.steps:,} steps in {settings.training.epochs} epochs, of up to "
+            f"{counted(setup.steps, 'step')} in {counted(settings.training.epochs, 'epoch')}, of up to "
             f"{settings.training.batch_pieces} pieces each",
             soft_wrap=True,
         )

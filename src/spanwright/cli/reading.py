@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -11,8 +11,10 @@ import typer
 
 from spanwright.cli.completion import formats, output_formats
 from spanwright.errors import InputError, counted
-from spanwright.formats.files import FORMATS, Corpus, read, stream
+from spanwright.formats.files import FOLDERS, FORMATS, Corpus, read, stream
 from spanwright.formats.format import ReadingLog
+from spanwright.formats.io.file_names import FoundFile
+from spanwright.formats.io.ids import with_distinct_ids
 from spanwright.formats.unwritable import Unwritable, counted_by_kind
 from spanwright.lexicons import Lexicon
 from spanwright.text import Document
@@ -33,16 +35,23 @@ OutputFormat = Annotated[
     str | None,
     typer.Option(help="Output format; by the ending of OUT unless given.", autocompletion=output_formats),
 ]
+FOLDERS_HELP = f"a folder for {' and '.join((', '.join(FOLDERS[:-1]), FOLDERS[-1]))}"
 Lossy = Annotated[bool, typer.Option("--lossy", help="Leave out what the output format cannot express.")]
 FormatOfAll = Annotated[
     str | None, typer.Option(help=f"Format of all files: {FORMAT_HELP}.", autocompletion=formats)
 ]
 StopAtProblems = Annotated[bool, typer.Option("--strict", help="Stop at anything that cannot be read.")]
 _SHOWN_PROBLEMS = 5
+_EXAMPLES = {"--option": "tag_column=3", "--out-option": "mentions=yes"}
+"""Of choices of a format, by the option that takes them."""
 
 
 def read_and_report(
-    paths: Sequence[Path], *, format: str | None = None, options: Sequence[str] = (), strict: bool = False
+    paths: Sequence[Path | FoundFile],
+    *,
+    format: str | None = None,
+    options: Sequence[str] = (),
+    strict: bool = False,
 ) -> Corpus:
     """Read corpus files; notes and problems go to stderr. Options are `name=value`."""
     corpus = read(*paths, format=format, options=parse_options(options), strict=strict)
@@ -59,24 +68,18 @@ def streamed(
     Files are closed after the block, even if it fails: not whenever the memory of the failure is cleared.
     """
     parsed = parse_options(options)
-    with closing(_documents(paths, log, format, parsed)) as documents:
+    inputs = ((path, stream(path, log, format=format, options=parsed)) for path in paths)
+    with closing(with_distinct_ids(inputs, log)) as documents:
         yield documents
 
 
-def _documents(
-    paths: Sequence[Path], log: ReadingLog, format: str | None, options: Mapping[str, str]
-) -> Generator[Document, None, None]:
-    for path in paths:
-        yield from stream(path, log, format=format, options=options)
-
-
-def parse_options(options: Sequence[str]) -> dict[str, str]:
-    """`name=value` strings as a dictionary."""
+def parse_options(options: Sequence[str], of: str = "--option") -> dict[str, str]:
+    """`name=value` strings, which were given with the option `of`, as a dictionary."""
     parsed: dict[str, str] = {}
     for option in options:
         name, equals, value = option.partition("=")
         if not equals:
-            raise InputError(f"--option {option!r}: expected name=value, such as --option tag_column=3")
+            raise InputError(f"{of} {option!r}: expected name=value, such as {of} {_EXAMPLES[of]}")
         parsed[name] = value
     return parsed
 
@@ -112,10 +115,10 @@ def reported(lexicon: Lexicon) -> Lexicon:
 
 
 def report_unwritable(unwritable: Sequence[Unwritable]) -> None:
-    """Report on stderr what a writing left out: by-products in numbers, everything else by name."""
+    """Report on stderr what a writing left out or changed: by-products in numbers, the rest by name."""
     for line in unwritable:
         if line.needs_leave:
-            typer.echo(f"left out: {line}", err=True)
+            typer.echo(f"{line.fate}: {line}", err=True)
     if by_products := [line for line in unwritable if not line.needs_leave]:
         typer.echo(f"the format has no place for everything: {counted_by_kind(by_products)}", err=True)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from textwrap import fill
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -49,25 +48,13 @@ def recipes_command(
 def _settings_of(recipe: str) -> Iterator[str]:
     """A paragraph for each setting: key and value, what it means, and what may be chosen."""
     from spanwright.settings import load_settings
-    from spanwright.settings.listing import all_settings
+    from spanwright.settings.listing import with_values
 
-    values = load_settings(recipe).model_dump(mode="json")
-    for setting in all_settings():
-        # Groups are shown by what is in them; a part that is off, as what it could be.
-        found = _found(values, setting.key)
-        shown = setting.usual if found is None or isinstance(found, dict) else json.dumps(found)
+    for setting, value in with_values(load_settings(recipe)):
         kind = f" (of the kind {setting.kind})" if setting.kind else ""
-        lines = [f"{setting.key} = {shown}{kind}" if shown else f"{setting.key}{kind}"]
+        lines = [f"{setting.key} = {value}{kind}" if value else f"{setting.key}{kind}"]
         if setting.meaning:
             lines.append(fill(setting.meaning, 100, initial_indent=_INDENT, subsequent_indent=_INDENT))
         if setting.choices:
             lines.append(f"{_INDENT}expected: {setting.choices}")
         yield "\n".join(lines)
-
-
-def _found(values: Mapping[str, Any], key: str) -> Any:
-    """What a recipe has at a dotted key; None where it has nothing."""
-    found: Any = values
-    for name in key.split("."):
-        found = found.get(name) if isinstance(found, dict) else None
-    return found

@@ -19,7 +19,7 @@ from spanwright.cli.linking import read_lexicons
 from spanwright.cli.reading import path_and_type, read_and_report
 from spanwright.errors import InputError, counted
 from spanwright.formats.files import Corpus
-from spanwright.model_files.folders import located
+from spanwright.model_files.folders import located, missing_message
 from spanwright.reporting import (
     Identifiers,
     Origin,
@@ -89,7 +89,7 @@ def report_command(
     Example: spanwright report runs/plain --gold test.jsonl --picture runs/plain/spans/projections.png
     """
     names = _names(systems, name)
-    systems = [located(path) for path in systems]
+    systems = [_located(path) for path in systems]
     pictures = _pictures(picture or ())
     gold_corpus = read_and_report(gold)
     training = read_and_report(train).documents if train else None
@@ -126,6 +126,14 @@ def report_command(
         typer.echo(f"all reports of this folder: {index}", err=True)
 
 
+def _located(system: Path) -> Path:
+    """The path of a system, which may be the name of an installed model."""
+    path = located(system)
+    if not path.exists():
+        raise InputError(missing_message(system, "file or folder"))
+    return path
+
+
 def _identifiers(lexicons: Sequence[str]) -> Identifiers:
     """What lexicons say of identifiers."""
     from spanwright.linking.concepts import SameConcepts
@@ -140,7 +148,8 @@ def _names(systems: Sequence[Path], given: Sequence[str] | None) -> list[str]:
     """What the systems are called: as asked for, else after their files, with folders where those agree."""
     if given and len(given) != len(systems):
         raise InputError(
-            f"--name: found {len(given)} names for {len(systems)} systems; expected one for each, or none"
+            f"--name: found {counted(len(given), 'name')} for {counted(len(systems), 'system')}; "
+            "expected one for each, or none"
         )
     if given:
         return list(given)

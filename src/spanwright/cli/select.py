@@ -12,6 +12,8 @@ from spanwright.cli.tagging import InputFormat, ModelFolder, expand
 from spanwright.formats.files import write
 from spanwright.formats.unwritable import Unwritable
 
+_LEFT_OUT = "the same as, or nearly the same as, annotated ones or one another, or empty"
+
 
 def select_command(
     model: ModelFolder,
@@ -47,4 +49,14 @@ def select_command(
     unwritable: list[Unwritable] = []
     write(chosen, out, unwritable=unwritable)
     report_unwritable(unwritable)
-    typer.echo(f"{out}: {len(chosen)} of {len(pool)} texts, the most worthwhile first")
+    typer.echo(f"{out}: {_told(len(chosen), len(pool), count, by)}")
+
+
+def _told(chosen: int, texts: int, count: int, by: str) -> str:
+    """How many texts were chosen, in which order, and why not as many as asked for."""
+    told = f"{chosen} of {texts} texts"
+    if chosen:
+        told += ", drawn at random" if by == "random" else ", the most worthwhile first"
+    if chosen < min(count, texts):  # All that are new were chosen.
+        told += f"; {texts - chosen} left out: {_LEFT_OUT}"
+    return told

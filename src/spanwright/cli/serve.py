@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TOKEN_VARIABLE = "SPANWRIGHT_TOKEN"
 _OTHERS_READ = stat.S_IRGRP | stat.S_IROTH
+_SECRETS = Path("/run/secrets")
+"""Where containers have their secrets; they are read by the user of the container, who does not own them."""
 _LOCAL = ("127.0.0.1", "::1", "localhost")
 
 ModelsArgument = Annotated[
@@ -39,7 +41,7 @@ TokenFileOption = Annotated[
     typer.Option(help=f"File with the token that clients must send; else ${TOKEN_VARIABLE}, if set."),
 ]
 WorkersOption = Annotated[
-    int, typer.Option(min=1, help="Processes that answer, with one copy of the weights.")
+    int, typer.Option(min=1, help="Processes that answer; with torch, they share one copy of the weights.")
 ]
 ThreadsOption = Annotated[
     int | None,
@@ -220,6 +222,6 @@ def _content(file: Path) -> str:
         content, mode = file.read_text(encoding="utf-8"), file.stat().st_mode
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: the token cannot be read: {error}") from None
-    if os.name == "posix" and mode & _OTHERS_READ:
+    if os.name == "posix" and mode & _OTHERS_READ and not file.resolve().is_relative_to(_SECRETS):
         _note(f"others can read the token in {file}; expected: chmod 600 {file}")
     return content

@@ -15,8 +15,9 @@ from spanwright.cli.command import interruptible
 from spanwright.cli.completion import output_formats
 from spanwright.cli.devices import Device, PrecisionName, tell_device
 from spanwright.cli.job import job_command
-from spanwright.cli.linking import LinkTo, linker_of
+from spanwright.cli.linking import LinkCounts, LinkTo, check_types, linker_of
 from spanwright.cli.reading import (
+    FOLDERS_HELP,
     InputOptions,
     Lossy,
     OutputOptions,
@@ -36,6 +37,7 @@ from spanwright.cli.tagging import (
     ModelFolder,
     RuntimeName,
     TunedThresholds,
+    check_readable,
     expand,
 )
 from spanwright.devices import AUTO
@@ -43,6 +45,8 @@ from spanwright.errors import InputError, counted
 from spanwright.formats.files import (
     FORMATS,
     TABLES,
+    check_place,
+    check_streamable,
     named,
     stream,
     with_options,
@@ -51,7 +55,10 @@ from spanwright.formats.files import (
     writer_for,
 )
 from spanwright.formats.format import Format, ReadingLog
+from spanwright.formats.io.file_names import FoundFile
+from spanwright.formats.io.ids import with_distinct_ids
 from spanwright.formats.io.lines import Undecodable, decode_lines
+from spanwright.formats.io.whole_files import is_device
 from spanwright.formats.unwritable import Unwritable
 from spanwright.text import Document
 
@@ -65,7 +72,8 @@ _Inputs = Annotated[
     ),
 ]
 _Output = Annotated[
-    str, typer.Option(help="Output file, a folder for brat and bc2gm, or `-` for JSON lines.")
+    str,
+    typer.Option(help=f"Output file, {FOLDERS_HELP}, or `-` to print, as JSON lines unless FORMAT is given."),
 ]
 _OutputFormat = Annotated[
     str | None,
@@ -118,7 +126,9 @@ def tag_command(
         _run_as_job(context)
         return
     _refuse_job_options({"--address": address, "--shard-documents": shard_documents})
-    paths = expand(inputs)
+    target = _target(out, format, parse_options(out_option or (), "--out-option"))
+    files = expand(inputs)
+    check_readable(files, input_format)
 
     from spanwright.predicting.tagging_options import TaggingOptions
 
@@ -133,23 +143,34 @@ def tag_command(
         shared_types=answer_as == "shared",
         minimum_confidence=minimum_confidence,
         tuned_thresholds=tuned_thresholds,
-        format=format or (writer_for(Path(out)).name if out != STANDARD_STREAM else "jsonl"),
+        format=target.name,
         lossy=lossy,
     )
     after = _Afterwards(link or (), short_forms=short_forms)
-    reading = _Reading(paths, input_format, parse_options(option or ()))
-    target = with_options(named(options.format), parse_options(out_option or ()))
+    reading = _Reading(files, input_format, parse_options(option or ()))
     _tag_and_tell(reading, out, target, options, after)
+
+
+def _target(out: str, format: str | None, options: Mapping[str, str]) -> Format:
+    """The format to write; what cannot be written is refused before a model is loaded."""
+    if out == STANDARD_STREAM:
+        target = named(format or "jsonl")
+        check_streamable(target)
+    else:
+        target = writer_for(Path(out), format)
+        check_place(Path(out), target)
+    return with_options(target, options)
 
 
 def _tag_and_tell(
     reading: _Reading, out: str, target: Format, options: TaggingOptions, after: _Afterwards
 ) -> None:
     """Tag everything, and report what was noteworthy, or what an interruption left."""
-    view, log = TaggingView(reading.paths), ReadingLog()
+    view, log = TaggingView([file.path for file in reading.files]), ReadingLog()
     with interruptible(lambda: _kept(view.tagged, out, target)):
         _tag(reading.documents(view, log), out, target, options, after, view)
     report(log)
+    after.tell()
     if log.documents_rejected and not log.documents_read:
         raise InputError("no document could be read, so nothing is tagged")
 
@@ -159,6 +180,8 @@ def _kept(tagged: int, out: str, target: Format) -> str:
     done = counted(tagged, "document")
     if out == STANDARD_STREAM:
         return f"{done} tagged and printed"
+    if is_device(Path(out)):
+        return f"{done} tagged and written to {out}"
     if target.serialise_folder is not None:
         return f"{done} tagged, those that are complete stand in {out}"
     return (
@@ -189,15 +212,28 @@ class _Afterwards:
     """What happens to documents once they are tagged: short forms become entities, entities are linked."""
 
     def __init__(self, link: Sequence[str], *, short_forms: bool) -> None:
-        self._linker = linker_of(link) if link else None
+        self._counts = LinkCounts(linker_of(link)) if link else None
         self._short_forms = short_forms
+
+    def check(self, types: Sequence[str]) -> None:
+        """Refuse a lexicon for none of the types that a model finds, before anything is tagged."""
+        if self._counts is not None:
+            check_types(self._counts.linker, types, "--link")
 
     def __call__(self, documents: Iterator[Document]) -> Iterator[Document]:
         if self._short_forms:
             from spanwright.predicting.short_forms import with_short_forms
 
             documents = map(with_short_forms, documents)
-        return documents if self._linker is None else self._linker.link(documents)
+        if self._counts is None:
+            return documents
+        return self._counts.counting(self._counts.linker.link(documents))
+
+    def tell(self) -> None:
+        """Say on stderr how many entities were linked."""
+        if self._counts is not None:
+            self._counts.tell_others()
+            typer.echo(self._counts, err=True)
 
 
 def _tag(
@@ -212,6 +248,7 @@ def _tag(
     from spanwright.predicting.tagging_options import load_tagger, tag_documents
 
     tagger = load_tagger(options)
+    after.check(tagger.types)
     tell_device(tagger.device)
     unwritable: list[Unwritable] = []
     # Closed at once if writing fails, not whenever the memory of the failure is cleared.
@@ -228,20 +265,20 @@ def _tag(
 class _Reading:
     """The inputs, and how they are read."""
 
-    paths: list[Path]
+    files: list[FoundFile]
     format: str | None
     options: Mapping[str, str]
 
     def documents(self, view: TaggingView, log: ReadingLog) -> Generator[Document, None, None]:
-        """All documents one by one; the view sees them."""
-        for path in self.paths:
-            yield from view.reading(path, self._of(path, log))
+        """All documents one by one, with distinct ids; the view sees them."""
+        inputs = ((file.path, view.reading(file.path, self._of(file, log))) for file in self.files)
+        yield from with_distinct_ids(inputs, log)
         view.all_read()
 
-    def _of(self, path: Path, log: ReadingLog) -> Iterator[Document]:
-        if str(path) == STANDARD_STREAM:
+    def _of(self, file: FoundFile, log: ReadingLog) -> Iterator[Document]:
+        if str(file.path) == STANDARD_STREAM:
             return _lines(log)
-        return stream(path, log, format=self.format, options=self.options)
+        return stream(file, log, format=self.format, options=self.options)
 
 
 def _lines(log: ReadingLog) -> Iterator[Document]:

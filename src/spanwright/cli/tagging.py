@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,8 +12,9 @@ import typer
 from spanwright.cli.completion import formats, models
 from spanwright.cli.reading import FORMAT_HELP
 from spanwright.errors import InputError
-from spanwright.formats.files import FORMATS
-from spanwright.formats.io.file_names import visible
+from spanwright.formats.files import FORMATS, reader_of
+from spanwright.formats.io.file_names import FoundFile, visible
+from spanwright.formats.io.whole_files import is_device
 
 ModelFolder = Annotated[
     Path,
@@ -56,9 +58,25 @@ RuntimeName = Annotated[
 STANDARD_STREAM = "-"
 
 
-def expand(inputs: list[str]) -> list[Path]:
+def expand(inputs: list[str]) -> list[FoundFile]:
     """Input paths with globs expanded; a folder that is no corpus itself stands for its files."""
     return [file for item in inputs for match in _matches(Path(item)) for file in _found(match)]
+
+
+def check_readable(files: Iterable[FoundFile], format: str | None) -> None:
+    """Refuse files that cannot be read before a model has worked on those that can."""
+    for path, folder in files:
+        if str(path) == STANDARD_STREAM or is_device(path):  # what is read of them is gone
+            continue
+        try:
+            reader_of(path, format)
+        except InputError as error:
+            if folder is None or error.choice != "input format":
+                raise
+            raise InputError(
+                f"{error}: move it away, name the format of all files with --input-format, or give a pattern "
+                f"such as {folder / '*.txt'}"
+            ) from None
 
 
 def _matches(path: Path) -> list[Path]:
@@ -74,11 +92,11 @@ def _matches(path: Path) -> list[Path]:
     return matches
 
 
-def _found(path: Path) -> list[Path]:
+def _found(path: Path) -> list[FoundFile]:
     files = _files(path)
     if not files:
         raise InputError(f"{path}: the folder has no file")
-    return files
+    return [FoundFile(file, None if file == path else path) for file in files]
 
 
 def _files(path: Path) -> list[Path]:

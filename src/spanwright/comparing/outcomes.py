@@ -14,6 +14,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from spanwright.arrays import Integers
 from spanwright.comparing.plan import ScoredSplit
 from spanwright.comparing.runs import (
     Run,
@@ -36,7 +37,6 @@ from spanwright.evaluation import (
     find_mistakes,
     score,
 )
-from spanwright.evaluation.columns import Integers
 from spanwright.formats.io.whole_files import write_whole
 
 FILE = "runs.jsonl"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import Field, PositiveInt, StringConstraints, ValidationError, model_validator
+from pydantic import Field, PositiveInt, ValidationError, model_validator
 
 from spanwright.comparing.claim_plan import AnalysisPlan, ClaimPlan, UntestablePlan, check_claims
 from spanwright.errors import InputError, SettingsError
@@ -17,8 +18,7 @@ from spanwright.toml_files import read_toml, reasons
 from spanwright.training.corpora_file import CorporaFile, DocumentLimits, Files, load_corpora_file
 
 ScoredSplit = Literal["dev", "test"]
-PlanName = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
-"""A name that is a part of file names: letters, digits, `_`, `.` and `-`."""
+_PART_OF_FILE_NAMES = re.compile(r"\w[\w.-]*")
 
 
 class CorpusPlan(Strict):
@@ -75,7 +75,7 @@ class Plan(Strict):
 
     recipes: tuple[str, ...] = Field(min_length=1)
     """Names of shipped recipes or paths of TOML files."""
-    corpora: dict[PlanName, CorpusPlan] = Field(min_length=1)
+    corpora: dict[str, CorpusPlan] = Field(min_length=1)
     seeds: PositiveInt = 3
     """How many runs of each recipe on each corpus; their seeds are 1, 2, 3 and so on."""
     base: str = ""
@@ -87,7 +87,7 @@ class Plan(Strict):
     """Settings of single recipes."""
     heat_map_split: ScoredSplit = "test"
     """The documents of the heat map; Bundling Learning used dev."""
-    plots: dict[PlanName, PlotPlan] = Field(default_factory=dict)
+    plots: dict[str, PlotPlan] = Field(default_factory=dict)
     paper: str = ""
     """Whose claims these are."""
     changed: tuple[str, ...] = ()
@@ -105,13 +105,19 @@ class Plan(Strict):
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:
-        """Refuse recipes that are named and not compared, and two that would share a folder."""
+        """Refuse names that lead nowhere or to the same folder, and corpora without the base."""
+        _check_file_names("corpus", self.corpora)
+        _check_file_names("plot", self.plots)
         named = {"base": [self.base], "set_for": list(self.changes_for)}
         named |= {f"plots.{name}": list(plot.recipes) for name, plot in self.plots.items()}
         named |= {f"corpora.{name}.recipes": list(each.recipes) for name, each in self.corpora.items()}
         for key, recipes in named.items():
             if unknown := [recipe for recipe in recipes if recipe not in self.recipes]:
                 raise ValueError(f"{key} names {unknown[0]!r}; expected {', '.join(self.recipes)}")
+        if lacking := [name for name in self.corpora if self.base not in self.recipes_on(name)]:
+            raise ValueError(
+                f"corpora.{lacking[0]}.recipes lacks the base {self.base!r}; add it, or choose another base"
+            )
         folders = Counter(map(folder_name, self.recipes))
         if twice := [folder for folder, count in folders.items() if count > 1]:
             raise ValueError(f"two of the recipes would go into the folder {twice[0]!r}; rename one")
@@ -140,6 +146,16 @@ class Plan(Strict):
         if own.descriptions is None or not settings.scorer.reads_descriptions:
             return settings
         return load_settings(recipe, changes, encoder=self.encoder, descriptions=own.descriptions)
+
+
+def _check_file_names(what: str, names: Iterable[str]) -> None:
+    """Refuse a name that would lead out of its folder, or that a file system may not have."""
+    for name in names:
+        if not _PART_OF_FILE_NAMES.fullmatch(name):
+            raise ValueError(
+                f"the {what} name {name!r} is part of file names: expected letters, digits, '_', '.' and "
+                "'-', beginning with a letter, a digit or '_'"
+            )
 
 
 def load_plan(path: str | Path) -> Plan:

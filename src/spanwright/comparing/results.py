@@ -188,7 +188,10 @@ class Results:
 
 
 def summarise_runs(plan: Plan, outcomes: Sequence[RunOutcome], numbers: Numbers | None = None) -> Results:
-    """The results of a plan, from the outcomes of its runs and further numbers of them."""
+    """The results of a plan, from the outcomes of its runs and further numbers of them.
+
+    A corpus on which no run of the base is finished is left out.
+    """
     corpora: list[CorpusResult] = []
     for corpus in plan.corpora:
         of_recipe = {
@@ -199,16 +202,19 @@ def summarise_runs(plan: Plan, outcomes: Sequence[RunOutcome], numbers: Numbers 
         }
         of_recipe = {recipe: own for recipe, own in of_recipe.items() if own}
         if plan.base not in of_recipe:
-            raise InputError(
-                f"no run of {plan.base!r}, which the others are compared with, is finished on {corpus!r}: "
-                f"train first"
-            )
+            # Not begun, or without anything to compare with: other corpora may be finished.
+            continue
         base = of_recipe[plan.base]
         recipes = (
             RecipeResult(recipe, own, None if recipe == plan.base else differ(own, base))
             for recipe, own in of_recipe.items()
         )
         corpora.append(CorpusResult(corpus, plan.base, tuple(recipes)))
+    if not corpora:
+        raise InputError(
+            f"no run of {plan.base!r}, which the others are compared with, is finished on "
+            f"{' or '.join(map(repr, plan.corpora))}: train first"
+        )
     claims = judge_claims(plan, outcomes, numbers or {})
     seeds = len({outcome.seed for outcome in outcomes})
     return Results(plan.base, seeds, plan.heat_map_split, tuple(corpora), commit(), machine(), claims)

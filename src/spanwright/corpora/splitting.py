@@ -5,10 +5,14 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
+from math import frexp
 
 from spanwright.corpora.articles import articles, given_id
-from spanwright.errors import InputError
+from spanwright.errors import InputError, counted
 from spanwright.text import Document
+
+_Amounts = dict[str | None, float]
+"""Of entities of each type, and of documents (None), as shares of the whole corpus."""
 
 
 def split_documents(
@@ -16,32 +20,24 @@ def split_documents(
 ) -> list[list[Document]]:
     """Split documents into parts whose sizes have the ratio of `shares`.
 
-    Passages of one article go to the same part. Types are stratified from the rarest to the commonest, and
-    articles without an entity last: an article goes to the part that lacks most, relative to its share, of
-    the type at hand. Deterministic in the seed; each part keeps the order of the documents.
+    Passages of one article go to the same part. One by one, the largest first, articles go to the part that
+    lacks most, for its share, of what they hold: entities of each type, and documents. No part stays empty.
+    Deterministic in the seed; each part keeps the order of the documents.
     """
     if len(shares) < 2 or any(share <= 0 for share in shares):
         raise InputError(f"shares {list(shares)}: expected two or more numbers above 0, such as 80 10 10")
     together = _by_article(documents)
     if len(together) < len(shares):
-        passages = f" of {len(together)} articles" if len(together) < len(documents) else ""
-        raise InputError(f"{len(documents)} documents{passages} cannot be split into {len(shares)} parts")
+        passages = f" of {counted(len(together), 'article')}" if len(together) < len(documents) else ""
+        raise InputError(
+            f"{counted(len(documents), 'document')}{passages} cannot be split into {len(shares)} parts"
+        )
     weights = [share / sum(shares) for share in shares]
-    order = list(range(len(together)))
-    random.Random(seed).shuffle(order)
-    # The largest first, as the others can then fill what is lacking.
-    order.sort(key=lambda number: len(together[number]), reverse=True)
-    part_of: dict[int, int] = {}
-    filled: list[Counter[str]] = [Counter() for _ in shares]
-    sizes = [0] * len(shares)
-    counts = [Counter(entity.type for p in own for entity in documents[p].entities) for own in together]
-    for type_, chosen in _by_rarest_type(order, counts):
-        for number in chosen:
-            part = _neediest(weights, filled, sizes, type_)
-            part_of |= dict.fromkeys(together[number], part)
-            filled[part].update(counts[number])
-            sizes[part] += len(together[number])
-    return [[documents[p] for p in sorted(part_of) if part_of[p] == part] for part in range(len(shares))]
+    held = _held([[documents[position] for position in own] for own in together])
+    parts: list[list[int]] = [[] for _ in shares]
+    for own, part in zip(together, _dealt(held, weights, seed), strict=True):
+        parts[part] += own
+    return [[documents[position] for position in sorted(positions)] for positions in parts]
 
 
 def _by_article(documents: Sequence[Document]) -> list[list[int]]:
@@ -52,24 +48,39 @@ def _by_article(documents: Sequence[Document]) -> list[list[int]]:
     return list(together.values())
 
 
-def _by_rarest_type(order: list[int], counts: list[Counter[str]]) -> list[tuple[str | None, list[int]]]:
-    """Articles under the rarest type that they hold, the rarest type first."""
-    totals = sum(counts, Counter[str]())
-    groups: dict[str | None, list[int]] = {
-        type_: [] for type_ in sorted(totals, key=lambda t: (totals[t], t))
-    }
-    groups[None] = []
-    for number in order:
-        rarest = min(counts[number], key=lambda type_: (totals[type_], type_), default=None)
-        groups[rarest].append(number)
-    return list(groups.items())
+def _held(grouped: Sequence[Sequence[Document]]) -> list[_Amounts]:
+    """What each article holds."""
+    counts = [
+        Counter[str | None](entity.type for document in own for entity in document.entities)
+        + Counter({None: len(own)})
+        for own in grouped
+    ]
+    totals = sum(counts, Counter[str | None]())
+    return [{kind: count / totals[kind] for kind, count in own.items()} for own in counts]
 
 
-def _neediest(weights: list[float], filled: list[Counter[str]], sizes: list[int], type_: str | None) -> int:
-    """The part that has least of a type for its share; among equals, the one with fewest documents."""
+def _dealt(held: Sequence[_Amounts], weights: Sequence[float], seed: int) -> list[int]:
+    """The part that each article goes to."""
+    order = list(range(len(held)))
+    random.Random(seed).shuffle(order)
+    # The largest first, as the others can then fill what is lacking. Only powers of two are compared, so that
+    # the seed decides among articles of about one size.
+    order.sort(key=lambda number: frexp(sum(held[number].values()))[1], reverse=True)
+    filled: list[_Amounts] = [{} for _ in weights]
+    part_of = [0] * len(held)
+    for placed, number in enumerate(order):
+        empty = [part for part, own in enumerate(filled) if not own]
+        open_parts = empty if len(empty) == len(order) - placed else range(len(weights))
+        unevenness = {part: _added(filled[part], held[number]) / weights[part] for part in open_parts}
+        chosen = part_of[number] = min(unevenness, key=unevenness.__getitem__)
+        for kind, amount in held[number].items():
+            filled[chosen][kind] = filled[chosen].get(kind, 0.0) + amount
+    return part_of
 
-    def fullness(part: int) -> tuple[float, float, int]:
-        entities = filled[part][type_] / weights[part] if type_ is not None else 0.0
-        return entities, sizes[part] / weights[part], part
 
-    return min(range(len(weights)), key=fullness)
+def _added(filled: _Amounts, own: _Amounts) -> float:
+    """What an article adds to the squares of all that a part holds.
+
+    Divided by the weights of the parts, these squares are least in sum where each part has its share of all.
+    """
+    return sum((2 * filled.get(kind, 0.0) + amount) * amount for kind, amount in own.items())

@@ -14,11 +14,9 @@ from array import array
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from spanwright.arrays import Floats, Integers
 from spanwright.settings.settings import Decoding
-
-Integers = npt.NDArray[np.int64]
 
 _RUN = 8192
 """Predictions that are decoded together, if there is a place to cut after them."""
@@ -27,7 +25,7 @@ _LOOKED_AT = 4096
 
 
 def decode_in_runs(
-    first: Integers, last: Integers, type: Integers, rank: npt.NDArray[np.float64], rule: Decoding
+    first: Integers, last: Integers, type: Integers, rank: Floats, rule: Decoding
 ) -> Iterator[Integers]:
     """What `decode` gives, in parts: runs of predictions of which none conflicts with one of another run.
 
@@ -46,9 +44,7 @@ def decode_in_runs(
         begin = end
 
 
-def decode(
-    first: Integers, last: Integers, type: Integers, rank: npt.NDArray[np.float64], rule: Decoding
-) -> Integers:
+def decode(first: Integers, last: Integers, type: Integers, rank: Floats, rule: Decoding) -> Integers:
     """Positions of the predictions to keep, in order of their first word and width.
 
     `first` and `last` are words of one document (inclusive). Ties in rank are broken by the longer

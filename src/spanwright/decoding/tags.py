@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from spanwright.arrays import Integers
 from spanwright.batches.batch import Array
-from spanwright.batches.pieces import Integers
 
 Scores = npt.NDArray[np.floating]
 NO_TAG = -1

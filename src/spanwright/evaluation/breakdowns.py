@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from spanwright.evaluation.columns import Columns, Comparison, Floats, Integers
+from spanwright.arrays import Booleans, Floats, Integers
+from spanwright.evaluation.columns import Columns, Comparison
 from spanwright.evaluation.criteria import Matches
 from spanwright.evaluation.familiarity import ACQUAINTANCES, Familiarity, familiarity
 from spanwright.evaluation.running_text import (
@@ -165,7 +165,7 @@ def _nesting(spans: Integers, gold: Integers) -> Integers:
     return _lie_in(spans, covering) + 2 * _cover(spans, nested)
 
 
-def _lie_in(spans: Integers, others: Integers) -> npt.NDArray[np.bool_]:
+def _lie_in(spans: Integers, others: Integers) -> Booleans:
     """Whether each span lies in another one of other bounds: `(spans,)`."""
     # Of those that stand before it in order, one reaches as far.
     others = others[np.argsort(_order(others))]
@@ -173,7 +173,7 @@ def _lie_in(spans: Integers, others: Integers) -> npt.NDArray[np.bool_]:
     return furthest[np.searchsorted(_order(others), _order(spans), side="left")] >= spans[:, 1]
 
 
-def _cover(spans: Integers, others: Integers) -> npt.NDArray[np.bool_]:
+def _cover(spans: Integers, others: Integers) -> Booleans:
     """Whether each span covers another one of other bounds: `(spans,)`."""
     # Of those that stand after it in order, one ends as early.
     others = others[np.argsort(_order(others))]

@@ -16,8 +16,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from spanwright.arrays import Booleans, Floats, Integers
 from spanwright.errors import InputError
-from spanwright.evaluation.columns import Booleans, Floats, Integers
 from spanwright.evaluation.reliability import checked_confidences, checked_pairs, log_loss
 
 _FOLDS = 5

@@ -10,14 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from spanwright.arrays import Booleans, Integers
 from spanwright.evaluation.matching import Key, Pair, pair_documents
 from spanwright.text import Document, Entity, Range
-
-Integers = npt.NDArray[np.int64]
-Booleans = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 
 ANY_TYPE = "any type"
 """The one type that all entities have where types are not compared."""

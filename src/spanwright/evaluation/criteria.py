@@ -16,7 +16,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spanwright.evaluation.columns import Booleans, Columns, Comparison, Floats, Integers, distinct, is_among
+from spanwright.arrays import Booleans, Floats, Integers
+from spanwright.evaluation.columns import Columns, Comparison, distinct, is_among
 from spanwright.evaluation.overlaps import overlapped
 from spanwright.evaluation.scores import Averages
 

@@ -15,8 +15,8 @@ from typing import Self
 
 import numpy as np
 
+from spanwright.arrays import Floats
 from spanwright.errors import InputError
-from spanwright.evaluation.columns import Floats
 from spanwright.evaluation.significance import Difference
 
 LEVEL = 0.95

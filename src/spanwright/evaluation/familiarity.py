@@ -11,7 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from spanwright.evaluation.columns import Comparison, Floats, Integers, distinct, is_among
+from spanwright.arrays import Floats, Integers
+from spanwright.evaluation.columns import Comparison, distinct, is_among
 from spanwright.evaluation.mention_tree import Occurrences, find_mentions, grow_tree, occurrences
 from spanwright.evaluation.running_text import RunningText
 from spanwright.text import Document

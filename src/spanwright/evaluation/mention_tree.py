@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spanwright.evaluation.columns import Booleans, Integers
+from spanwright.arrays import Booleans, Integers
 from spanwright.evaluation.running_text import RunningText
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spanwright.evaluation.columns import Integers
+from spanwright.arrays import Integers
 from spanwright.evaluation.matching import Pair
 from spanwright.evaluation.mistakes import GOLD_KINDS, PREDICTION_KINDS, Example, Kind, Mistakes
 from spanwright.text import Document, Entity

@@ -22,8 +22,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from spanwright.arrays import Booleans, Integers
 from spanwright.errors import InputError
-from spanwright.evaluation.columns import Booleans, Columns, Comparison, Integers, is_among
+from spanwright.evaluation.columns import Columns, Comparison, is_among
 from spanwright.evaluation.overlaps import overlapped, partners
 from spanwright.text import Entity
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from spanwright.evaluation.columns import Booleans, Columns, Integers, Ranges
+from spanwright.arrays import Booleans, Integers
+from spanwright.evaluation.columns import Columns, Ranges
 
 _NEAREST = 64
 

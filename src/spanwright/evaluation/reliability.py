@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from spanwright.arrays import Booleans, Floats
 from spanwright.errors import InputError
-from spanwright.evaluation.columns import Booleans, Comparison, Floats
+from spanwright.evaluation.columns import Comparison
 from spanwright.evaluation.thresholds import Confidences, collect_confidences
 
 _EDGE = 1e-6

@@ -8,7 +8,8 @@ from itertools import accumulate, chain, pairwise
 
 import numpy as np
 
-from spanwright.evaluation.columns import Booleans, Comparison, Integers
+from spanwright.arrays import Booleans, Integers
+from spanwright.evaluation.columns import Comparison
 from spanwright.text import Document, Range, sentences, words
 
 UNKNOWN = -1

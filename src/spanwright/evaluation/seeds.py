@@ -12,8 +12,8 @@ from statistics import fmean, stdev
 
 import numpy as np
 
+from spanwright.arrays import Floats, Integers
 from spanwright.errors import InputError
-from spanwright.evaluation.columns import Floats, Integers
 from spanwright.evaluation.significance import Difference, Interval, difference_of, f1_of, resampled, swapped
 
 

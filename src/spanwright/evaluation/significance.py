@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spanwright.arrays import Floats, Integers
 from spanwright.errors import InputError
-from spanwright.evaluation.columns import Floats, Integers
 from spanwright.evaluation.criteria import CriterionScores, ratios
 
 _CELLS_AT_ONCE = 4_000_000

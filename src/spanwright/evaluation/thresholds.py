@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spanwright.arrays import Booleans, Floats, Integers
 from spanwright.errors import InputError
-from spanwright.evaluation.columns import Booleans, Comparison, Floats, Integers
+from spanwright.evaluation.columns import Comparison
 
 
 @dataclass(frozen=True, slots=True, eq=False)

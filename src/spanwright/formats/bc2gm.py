@@ -31,7 +31,7 @@ from spanwright.formats.io.lines import Undecodable, read_lines
 from spanwright.formats.io.whole_files import whole_file
 from spanwright.formats.standoff import flat, given_borders, remark_other_mention, whole_number
 from spanwright.formats.token_texts import unwritable_borders
-from spanwright.formats.unwritable import Unwritable, shown_entity
+from spanwright.formats.unwritable import BLANKS, Unwritable, shown_entity
 from spanwright.text import Document, Entity
 
 _TYPE = "GENE"
@@ -231,7 +231,7 @@ def unwritable(document: Document) -> Iterator[Unwritable]:
     if not document.id or _ILLEGAL_IN_ID.search(document.id):
         yield Unwritable("ids", f"the id {document.id!r} of a document")
     if _LINE_BREAK.search(document.text):
-        yield Unwritable("texts", f"the line breaks of document {document.id!r}")
+        yield Unwritable("texts", f"the line breaks of document {document.id!r}", fate=BLANKS)
     yield from given_borders(replace(document, sentences=None))
     yield from unwritable_borders(document)
     for entity in document.entities:
@@ -247,6 +247,7 @@ FORMAT = Format(
     read=read,
     options={"eval": Path, "alternatives": Path},
     write=write,
+    writes_folder=True,
     is_whole=lambda folder: recognises(folder, ""),
     keys=frozenset((_NOTES,)),
     own_unwritable=unwritable,

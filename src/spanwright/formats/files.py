@@ -18,6 +18,7 @@ from spanwright.formats.columns import documents as columns
 from spanwright.formats.format import Format, Problem, ReadingLog
 from spanwright.formats.genia import jsonl as genia_jsonl
 from spanwright.formats.genia import xml as genia_xml
+from spanwright.formats.io.file_names import FoundFile, found_file
 from spanwright.formats.io.lines import read_head
 from spanwright.formats.io.opening import bare_path, is_compressed
 from spanwright.formats.io.whole_files import whole_file
@@ -63,6 +64,8 @@ FORMATS: Mapping[str, Format] = Known(
 packages after ours."""
 TABLES = {table.name: table for table in (entity_rows.CSV, entity_rows.TSV)}
 """Tables of entities, which are only written."""
+FOLDERS = tuple(module.FORMAT.name for module in _OWN if module.FORMAT.is_folder)
+"""Formats that are written as folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ class Corpus(Sequence[Document]):
 
 
 def read(
-    *paths: str | Path,
+    *paths: str | Path | FoundFile,
     format: str | None = None,
     options: Mapping[str, str] | None = None,
     strict: bool = False,
@@ -146,16 +149,19 @@ def read(
 
 
 def stream(
-    path: str | Path,
+    path: str | Path | FoundFile,
     log: ReadingLog,
     *,
     format: str | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Iterator[Document]:
     """Yield the documents of one file or folder one by one; problems and counts go into the log."""
-    path = Path(path)
+    path, folder = found_file(path)
     chosen = reader_of(path, format)
-    return _accepted(path, chosen, _parsed(chosen.name, chosen.options, options or {}), log)
+    values = _parsed(chosen.name, chosen.options, options or {})
+    if folder is not None and chosen.takes_folder:
+        values["folder"] = folder
+    return _accepted(path, chosen, values, log)
 
 
 def _accepted(path: Path, format: Format, options: dict[str, Any], log: ReadingLog) -> Iterator[Document]:
@@ -190,6 +196,8 @@ def reader_of(path: Path, format: str | None = None) -> Format:
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
     chosen = _recognised(path) if format is None else named(format)
+    if chosen.name in TABLES:
+        entity_rows.refuse(path)
     if is_compressed(path) and not path.is_dir() and not chosen.compressible:
         raise InputError(
             f"{path}: files of the format {chosen.name!r} cannot be read compressed; expected "
@@ -200,7 +208,7 @@ def reader_of(path: Path, format: str | None = None) -> Format:
 
 def _recognised(path: Path) -> Format:
     head = "" if path.is_dir() else read_head(path)
-    for candidate in FORMATS.values():
+    for candidate in chain(TABLES.values(), FORMATS.values()):
         if candidate.recognises(path if path.is_dir() else bare_path(path), head):
             return candidate
     raise InputError(
@@ -246,6 +254,27 @@ def writer_for(path: Path, format: str | Format | None = None) -> Format:
     )
 
 
+def check_place(path: Path, format: Format) -> None:
+    """Refuse a folder for a format that is one file, and a file for a format that is a folder."""
+    if path.is_dir() and not format.is_folder:
+        example = path / f"documents{next(iter(format.suffixes), '')}"
+        raise InputError(
+            f"{path}: a folder, but the format {format.name!r} is one file; expected a file, such as "
+            f"{example}"
+        )
+    if format.is_folder and path.exists() and not path.is_dir():
+        raise InputError(f"{path}: no folder, but the format {format.name!r} is one; expected a folder")
+
+
+def check_streamable(format: Format) -> None:
+    """Refuse a format that is no text, or several files."""
+    if format.serialise is None:
+        raise InputError(
+            f"the format {format.name!r} is a folder or a binary file and cannot go to a stream of text",
+            choice="output",
+        )
+
+
 def write(
     documents: Iterable[Document],
     path: str | Path,
@@ -265,6 +294,7 @@ def write(
     """
     path = Path(path)
     target = with_options(writer_for(path, format), options or {})
+    check_place(path, target)
     if target.serialise_folder is not None:
         _write_folder(_expressible(documents, target, lossy, unwritable), path, target)
     elif target.write is not None:
@@ -283,10 +313,8 @@ def write_stream(
     unwritable: list[Unwritable] | None = None,
 ) -> None:
     """Write documents to an open text stream as they come; what is unwritable is treated as by `write`."""
-    if format.serialise is None:
-        raise InputError(
-            f"the format {format.name!r} is a folder or a binary file and cannot go to a stream of text"
-        )
+    check_streamable(format)
+    assert format.serialise is not None
     for chunk in format.serialise(_expressible(documents, format, lossy, unwritable)):
         stream.write(chunk)
 
@@ -299,7 +327,7 @@ def _expressible(
             if line.needs_leave and not lossy:
                 raise InputError(
                     f"{format.name} cannot express {line}; choose another format{_other_options(format)} or "
-                    f"let it be left out",
+                    f"let it be {line.fate}",
                     choice="losses",
                 )
             if unwritable is not None:

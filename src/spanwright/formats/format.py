@@ -101,6 +101,8 @@ class Format:
     """Given the path and the beginning of the text ('' for a folder): is it this format?"""
     read: Reader
     """Yields the documents of one file (or folder) as a stream, problems into the log."""
+    takes_folder: bool = False
+    """Whether `read` also takes the `folder` in which a file was found, where ids are names of files."""
     options: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
     """Choices that a reader leaves to the user: name, and how to read a value (ValueError if it is wrong)."""
     serialise: Serialiser | None = None
@@ -109,6 +111,8 @@ class Format:
     """(file name, text) of the files of one document; None when the format is one file."""
     write: Writer | None = None
     """Writes a path by itself, where a format is no stream of text: binary files, and several in one."""
+    writes_folder: bool = False
+    """Whether `write` makes a folder."""
     compressible: bool = True
     """Whether it can be read compressed: not where files are read in jumps, or several belong together."""
     is_whole: Callable[[Path], bool] = lambda folder: False
@@ -124,6 +128,11 @@ class Format:
 
     Called with a document and the writing options by name.
     """
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is written as a folder of files."""
+        return self.writes_folder or self.serialise_folder is not None
 
     def unwritable(self, document: Document) -> Iterator[Unwritable]:
         """One line for each thing of a document that the format cannot express, naming the entity."""

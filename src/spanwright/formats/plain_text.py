@@ -7,6 +7,7 @@ from pathlib import Path
 
 from spanwright.errors import InputError
 from spanwright.formats.format import Format, ReadingLog
+from spanwright.formats.io.file_names import id_of_file_name
 from spanwright.formats.io.lines import Undecodable, read_text
 from spanwright.formats.io.opening import bare_path
 from spanwright.formats.standoff import given_borders
@@ -19,13 +20,22 @@ def recognises(path: Path, head: str) -> bool:
     return path.suffix.lower() == ".txt"
 
 
-def read(path: Path, log: ReadingLog) -> Iterator[Document]:
-    """Yield the one document of a file; its id is the name of the file without the ending."""
+def read(path: Path, log: ReadingLog, *, folder: Path | None = None) -> Iterator[Document]:
+    """Yield the one document of a file; its id is the name of the file without the ending.
+
+    Where the file was found in a folder, its id is its path there, so that no two texts of it have the same.
+    """
     text = read_text(path)
     if isinstance(text, Undecodable):
         log.reject_document(path, text.line, text.reason)
     else:
-        yield Document(bare_path(path).stem, text)
+        yield Document(_id(bare_path(path), folder), text)
+
+
+def _id(path: Path, folder: Path | None) -> str:
+    if folder is None:
+        return path.stem
+    return id_of_file_name(path.relative_to(folder).with_suffix("").as_posix())
 
 
 def serialise(documents: Iterable[Document]) -> Iterator[str]:
@@ -52,6 +62,7 @@ FORMAT = Format(
     suffixes=(".txt",),
     recognises=recognises,
     read=read,
+    takes_folder=True,
     serialise=serialise,
     own_unwritable=unwritable,
 )

@@ -36,16 +36,22 @@ EVERYTHING: frozenset[ContentKind] = BY_PRODUCTS | {"concepts", "relations"}
 """What a format holds that has a place for all that `general_unwritable` looks at."""
 
 
+BLANKS = "turned into blanks"
+"""What happens to line breaks that a format cannot express: all offsets hold."""
+
+
 class Unwritable(str):
     """A line that names something of a document that a format cannot express."""
 
     kind: ContentKind
     things: int
+    fate: str
+    """What happens to it in an output that may lose it."""
 
-    def __new__(cls, kind: ContentKind, line: str, things: int = 1) -> Unwritable:
+    def __new__(cls, kind: ContentKind, line: str, things: int = 1, *, fate: str = "left out") -> Unwritable:
         """A line of so many things of a kind."""
         line = super().__new__(cls, line)
-        line.kind, line.things = kind, things
+        line.kind, line.things, line.fate = kind, things, fate
         return line
 
     @property

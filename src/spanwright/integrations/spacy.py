@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanwright.devices import AUTO
 from spanwright.errors import InputError
+from spanwright.formats.io.whole_folders import whole_folder
 from spanwright.integrations.doc_entities import add_ents, add_group, entities_of_doc, entity_of_span
 from spanwright.text import Document
 
@@ -102,16 +103,11 @@ class SpanwrightComponent:
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Copy the model to a folder, in the place of a model that is there."""
-        from spanwright.artifact import replace_folder
-
         folder = Path(path)
         _refuse_to_replace_other_files(folder)
-        partial = folder.with_name(f".{folder.name}.partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        for file in self._files():
-            shutil.copyfile(file, partial / file.name)
-        replace_folder(partial, folder)
+        with whole_folder(folder) as partial:
+            for file in self._files():
+                shutil.copyfile(file, partial / file.name)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> SpanwrightComponent:
         """Use the model that `to_disk` has copied, instead of the one of the configuration."""
@@ -129,13 +125,15 @@ class SpanwrightComponent:
 
     def from_bytes(self, packed: bytes, *, exclude: Iterable[str] = ()) -> SpanwrightComponent:
         """Use the model of `to_bytes`; its files are in a temporary folder as long as the component is."""
-        from spacy import util
+        import srsly
 
-        from spanwright.hub import MODEL_FILES
+        from spanwright.hub import is_model_file
 
         folder = Path(mkdtemp(prefix="spanwright-"))
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        util.from_bytes(packed, {name: (folder / name).write_bytes for name in MODEL_FILES}, exclude)
+        for name, content in srsly.msgpack_loads(packed).items():
+            if is_model_file(name) and name not in exclude:
+                (folder / name).write_bytes(content)
         return self.from_disk(folder)
 
     def _files(self) -> list[Path]:

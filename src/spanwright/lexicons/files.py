@@ -42,7 +42,8 @@ def read_lexicon(
     The form is recognised from the file unless given. `type` is the type of all terms, in place of what the
     file tells. Options are those of the form:
 
-    - obo: `scopes` of synonyms to keep, `roots` (term id -> type), `xrefs` (keep cross references)
+    - obo: `scopes` of synonyms to keep, `roots` (term id -> type), `namespaces` (are the types), `xrefs`
+      (keep cross references)
     - umls: `language`, `semantic_types` (TUI or name -> type)
     - medic: `number_prefix` of ids that are plain numbers
     - tsv: `columns` in order, `skip_first_line`
@@ -76,10 +77,8 @@ def form_of(path: Path, form: str | None = None) -> Form:
     for candidate in FORMS.values():
         if candidate.recognises(path, head):
             return candidate
-    raise InputError(
-        f"{path}: the form of the lexicon was not recognised; name one of {', '.join(FORMS)}, such as "
-        f"read_lexicon(path, form='tsv')"
-    )
+    expected = "; ".join(f"{form.name} ({form.description})" for form in FORMS.values())
+    raise InputError(f"{path}: not recognised as a lexicon; expected one of these: {expected}")
 
 
 def _check_options(form: Form, type: str | None, options: dict[str, Any]) -> None:

@@ -16,8 +16,9 @@ _LINE = re.compile(r"[^|\s]+(?:\|[^|\s]+)*\|\|[^|]")
 def read(path: Path, log: LexiconLog, *, number_prefix: str = "") -> Iterator[Term]:
     """Yield a term for each line; the first id is the concept, the first name the preferred one.
 
-    `number_prefix` is put before ids that are plain numbers: with `OMIM:`, MEDIC's `310200` becomes the
-    `OMIM:310200` of the corpora that are annotated with it.
+    Ids that are plain numbers come after the others, as they do not say whose they are: of `114480|D001943`,
+    the concept is `D001943` of MeSH. `number_prefix` is put before them: with `OMIM:`, MEDIC's `310200` is
+    the `OMIM:310200` of the corpora that are annotated with it.
     """
     for number, line in read_lines(path):
         if isinstance(line, Undecodable):
@@ -26,7 +27,9 @@ def read(path: Path, log: LexiconLog, *, number_prefix: str = "") -> Iterator[Te
         if not line.strip():
             continue
         ids, _, names = line.partition("||")
-        concept, *other_ids = [number_prefix + id if id.isdecimal() else id for id in _parts(ids)] or [""]
+        concept, *other_ids = [
+            number_prefix + id if id.isdecimal() else id for id in sorted(_parts(ids), key=str.isdecimal)
+        ] or [""]
         name, *synonyms = _parts(names) or [""]
         if not concept or not name:
             log.reject(path, number, f"{line[:80]!r} has no id or no name; expected id|id||name|synonym")

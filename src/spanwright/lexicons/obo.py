@@ -160,12 +160,14 @@ def read(
     *,
     scopes: Iterable[str] = DEFAULT_SCOPES,
     roots: Mapping[str, str] | None = None,
+    namespaces: bool = False,
     xrefs: bool = False,
 ) -> Iterator[Term]:
     """Yield the terms of a file that are not obsolete.
 
-    The type of a term is its namespace or, with `roots` (term id -> type), the type of the nearest root
-    above it by `is_a`; terms below no root are left out. `xrefs` keeps the cross references.
+    With `roots` (term id -> type), the type of a term is that of the nearest root above it by `is_a`, and
+    terms below no root are left out; with `namespaces` it is the namespace. Else it is unknown, since most
+    namespaces are names of ontologies (`disease_ontology`). `xrefs` keeps the cross references.
     """
     chosen = frozenset(scopes)
     if not chosen or not chosen <= set(SCOPES):
@@ -186,7 +188,7 @@ def read(
             other_scopes.update(scope for _, scope in stanza.synonyms if scope not in chosen)
         yield Term(
             stanza.name,
-            types[stanza.id] if types is not None else stanza.namespace or None,
+            types[stanza.id] if types is not None else (stanza.namespace or None) if namespaces else None,
             stanza.id,
             tuple(dict.fromkeys(synonyms)),
             tuple(stanza.alternative_ids),
@@ -241,6 +243,6 @@ FORM = Form(
     description="ontologies in OBO 1.2 or 1.4",
     recognises=recognises,
     read=read,
-    options=("scopes", "roots", "xrefs"),
-    typing_options=("roots",),
+    options=("scopes", "roots", "namespaces", "xrefs"),
+    typing_options=("roots", "namespaces"),
 )

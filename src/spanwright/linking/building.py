@@ -49,7 +49,8 @@ def build_linker(
     """
     annotated = list(documents)
     check_names(lexicon, annotated)
-    named = {type_ or ANY_TYPE: gather(lexicon, annotated, type=type_) for type_ in lexicon.types or (None,)}
+    types = dict.fromkeys(term.type for term in lexicon.terms()) or (None,)
+    named = {type_ or ANY_TYPE: gather(lexicon, annotated, type=type_) for type_ in types}
     indexes = {type_: NameIndex(names) for type_, names in named.items()}
     if encoder is not None:
         _add_vectors(indexes, encoder, tell)

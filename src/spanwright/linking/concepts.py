@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from spanwright.arrays import Floats32, Integers
 from spanwright.errors import InputError
 from spanwright.lexicons import Lexicon, Term
 from spanwright.lexicons.lexicon import lookup_key
@@ -59,9 +59,9 @@ class NamedConcepts:
     names: Sequence[str]
     keys: Sequence[str]
     """What names are compared by (`names.normal_key`)."""
-    concept: npt.NDArray[np.int64]
+    concept: Integers
     """The number of each name's concept, `(names,)`."""
-    weight: npt.NDArray[np.float32]
+    weight: Floats32
     """How much each name speaks for its concept, `(names,)`: annotated mentions count each time."""
     answers: Sequence[tuple[str, ...]]
     """The identifiers of each concept: one, or several for names of several concepts together."""
@@ -96,22 +96,24 @@ class _Gathering:
 
 
 def gather(lexicon: Lexicon, documents: Iterable[Document] = (), *, type: str | None = None) -> NamedConcepts:
-    """The names of a lexicon and the mentions of documents, all or those of a type, with their concepts.
+    """The names of a lexicon and the mentions of documents for entities of a type, with their concepts.
 
-    Terms without an identifier cannot be answered with, and are left out.
+    Terms without a type are for all. Without `type`, names are for entities of types that no term has. Terms
+    without an identifier cannot be answered with, and are left out.
     """
     same = SameConcepts(lexicon.terms())
     gathering = _Gathering()
     answer: tuple[str, ...]
     for term in lexicon.terms():
-        if term.ids and (type is None or term.type in (None, type)):
+        if term.ids and term.type in (None, type):
             answer = (same.first(term.ids[0]),)
             gathering.add(term.name, answer, _PREFERRED)
             for synonym in term.synonyms:
                 gathering.add(synonym, answer, _SYNONYM)
     for document in documents:
         for entity in document.entities:
-            if entity.concepts and (type is None or entity.type == type):
+            is_asked_for = entity.type not in lexicon.types if type is None else entity.type == type
+            if entity.concepts and is_asked_for:
                 answer = tuple(sorted(same.all(entity.concepts)))
                 gathering.add(" ".join(document.mention(entity).split()), answer, _ANNOTATED)
     return gathering.finished()

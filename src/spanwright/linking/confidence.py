@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from spanwright.arrays import Floats
 from spanwright.linking.index import NORMALISED, Candidate
 
 _FEATURES = ("known", "spelling", "abbreviation", "composite", "similar", "score", "lead")
 _USUAL = (-2.6, -1.7, -0.4, -4.0, -4.2, 4.5, 1.5)
 """Fitted to the development splits of NCBI disease, BC5CDR and BioRED, with their training names known."""
-_Vector = npt.NDArray[np.float64]
 _ROUNDS = 50
 _PULL = 1.0
 """How strongly weights that are fitted to few links stay near the usual ones."""
@@ -31,7 +30,7 @@ class Confidence:
         return float(_sigmoid(features(candidates, stage) @ np.array(self.weights)))
 
 
-def features(candidates: Sequence[Candidate], stage: str) -> npt.NDArray[np.float64]:
+def features(candidates: Sequence[Candidate], stage: str) -> Floats:
     """What a link is judged by."""
     best = candidates[0].score
     lead = best - (candidates[1].score if len(candidates) > 1 else 0.0)
@@ -51,7 +50,7 @@ def features(candidates: Sequence[Candidate], stage: str) -> npt.NDArray[np.floa
     )
 
 
-def fit(rows: npt.NDArray[np.float64], right: npt.NDArray[np.float64]) -> Confidence:
+def fit(rows: Floats, right: Floats) -> Confidence:
     """The confidence that fits some links, `(links, features)`, and whether each was right, best.
 
     By Newton's method; weights are pulled to the usual ones, so that a few links cannot overdo it.
@@ -69,7 +68,7 @@ def fit(rows: npt.NDArray[np.float64], right: npt.NDArray[np.float64]) -> Confid
     return Confidence(tuple(float(weight) for weight in weights))
 
 
-def _shortened(step: _Vector, weights: _Vector, rows: _Vector, right: _Vector) -> _Vector:
+def _shortened(step: Floats, weights: Floats, rows: Floats, right: Floats) -> Floats:
     """A step that does not make the loss greater: where links are sure and wrong, a whole one would."""
     loss = _loss(weights, rows, right)
     while _loss(weights - step, rows, right) > loss and np.abs(step).max() > 1e-9:
@@ -77,11 +76,11 @@ def _shortened(step: _Vector, weights: _Vector, rows: _Vector, right: _Vector) -
     return step
 
 
-def _loss(weights: _Vector, rows: _Vector, right: _Vector) -> float:
+def _loss(weights: Floats, rows: Floats, right: Floats) -> float:
     activation = rows @ weights
     misfit = np.logaddexp(0, activation).sum() - right @ activation
     return float(misfit + _PULL / 2 * ((weights - np.array(_USUAL)) ** 2).sum())
 
 
-def _sigmoid(activation: _Vector) -> _Vector:
+def _sigmoid(activation: Floats) -> Floats:
     return 0.5 * (1 + np.tanh(activation / 2))

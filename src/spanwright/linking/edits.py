@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from spanwright.arrays import Integers
+
 Edits = Mapping[str, Sequence[tuple[str, float]]]
 """The words that may stand in place of each, '' for none, and the probability that the meaning stays."""
 _LEAST = 0.3

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import safetensors.torch
 import torch
 from torch import Tensor, nn
 
+from spanwright.arrays import Floats32
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.parts.encoder.backbone import from_config, hidden_size, load_pretrained, plain_config
 from spanwright.parts.precision import gains_by_bf16
 
-Floats = npt.NDArray[np.float32]
 _MOST_PIECES = 24
 """Of a name; of a longer one the first."""
 _BATCH = 64
@@ -65,14 +63,14 @@ class NameEncoder(nn.Module):
         return nn.functional.normalize(self.projection(read), dim=-1)
 
     @torch.inference_mode()
-    def encode(self, names: Sequence[str]) -> Floats:
+    def encode(self, names: Sequence[str]) -> Floats32:
         """Unit vectors of names, `(names, size)`."""
         return self.mapped(self.read(names))
 
     @torch.inference_mode()
-    def mapped(self, read: Tensor) -> Floats:
+    def mapped(self, read: Tensor) -> Floats32:
         """Unit vectors of what the backbone has read, `(names, size)`."""
-        vectors: Floats = self(read).numpy()
+        vectors: Floats32 = self(read).numpy()
         return vectors
 
     @torch.inference_mode()

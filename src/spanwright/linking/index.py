@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from spanwright.arrays import Floats32
 from spanwright.lexicons.lexicon import lookup_key
 from spanwright.linking.composites import is_composite
 from spanwright.linking.concepts import NamedConcepts
@@ -17,9 +18,6 @@ from spanwright.linking.edits import Edits, learn_edits, variants
 from spanwright.linking.names import normal_key, unordered, words_of
 from spanwright.linking.ngrams import NgramIndex
 from spanwright.linking.vectors import NameVectors
-
-Rows = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
 
 EXACT, NORMALISED, REORDERED = 1.0, 0.97, 0.94
 """Scores of names that are the same but for case, for spelling and punctuation, for the order of words."""
@@ -85,14 +83,14 @@ class NameIndex:
         return learn_edits(self.named.keys, self.named.concept)
 
     @cached_property
-    def _renown(self) -> Floats:
+    def _renown(self) -> Floats32:
         """How much is known of each concept, `(concepts,)`: the logarithm of its names and mentions.
 
         Of concepts that are equally like a mention, the better known is meant.
         """
         counts = np.bincount(self.named.concept, minlength=len(self.named.answers))
         weights = np.bincount(self.named.concept, self.named.weight, minlength=len(self.named.answers))
-        renown: Floats = np.log1p(counts + weights).astype(np.float32)
+        renown: Floats32 = np.log1p(counts + weights).astype(np.float32)
         return renown
 
     def exact(self, mention: str) -> list[Candidate]:

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from spanwright.arrays import Floats32, Integers
 from spanwright.errors import MissingExtraError, ModelError
 
-Floats = npt.NDArray[np.floating[Any]]
-Numbers = npt.NDArray[np.int64]
+StoredVectors = Floats32 | npt.NDArray[np.float16]
+"""Many vectors are kept in 16 bits, as there are gigabytes of them."""
 MOST_COMPARED = 100_000
 """Vectors up to which all are compared."""
 _CONNECTIVITY, _WIDTH_OF_BUILDING, _WIDTH_OF_SEARCH = 32, 128, 128
@@ -25,18 +26,18 @@ _CONNECTIVITY, _WIDTH_OF_BUILDING, _WIDTH_OF_SEARCH = 32, 128, 128
 class Neighbours:
     """Unit vectors, `(vectors, size)`, and the search for those with the greatest cosine."""
 
-    def __init__(self, vectors: Floats, index: Any = None) -> None:
+    def __init__(self, vectors: StoredVectors, index: Any = None) -> None:
         """`index` is one of `usearch` that has the same vectors under their numbers."""
         self._vectors = vectors
         self._index = index
 
     @classmethod
-    def of(cls, vectors: Floats) -> Neighbours:
+    def of(cls, vectors: Floats32) -> Neighbours:
         """With an index where there are so many vectors that one is needed."""
         return cls(vectors, _built(vectors) if len(vectors) > MOST_COMPARED else None)
 
     @classmethod
-    def stored(cls, vectors: Floats, file: Path) -> Neighbours:
+    def stored(cls, vectors: StoredVectors, file: Path) -> Neighbours:
         """With the index that `write` has written, if there is one."""
         if not file.exists():
             return cls(vectors)
@@ -50,7 +51,7 @@ class Neighbours:
         if self._index is not None:
             self._index.save(str(file))
 
-    def search(self, wanted: Floats, most: int) -> list[Numbers]:
+    def search(self, wanted: Floats32, most: int) -> list[Integers]:
         """The numbers of the nearest vectors of each wanted one, in no order."""
         most = min(most, len(self._vectors))
         if self._index is None:
@@ -60,7 +61,7 @@ class Neighbours:
         return [self._index.search(each, most, threads=1).keys.astype(np.int64) for each in wanted]
 
 
-def _built(vectors: Floats) -> Any:
+def _built(vectors: Floats32) -> Any:
     index = _usearch()(
         ndim=vectors.shape[1],
         metric="cos",

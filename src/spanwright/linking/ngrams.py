@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float32]
-Integers = npt.NDArray[np.int64]
+from spanwright.arrays import Booleans, Floats32, Integers
 
 _BUCKETS = 1 << 20
 """N-grams are hashed; so many buckets that two of a name hardly ever share one."""
@@ -29,9 +28,9 @@ class NgramIndex:
         """Of all n-grams, one after the other."""
         self._starts: Integers = made["starts"]
         """Where the rows of each bucket begin, `(buckets + 1,)`."""
-        self._weight: Floats = made["bucket_weight"]
+        self._weight: Floats32 = made["bucket_weight"]
         """How rare each bucket is, `(buckets,)`."""
-        self._norm: Floats = made["norm"]
+        self._norm: Floats32 = made["norm"]
         """The length of each name's vector, `(names,)`."""
 
     @property
@@ -61,7 +60,7 @@ class NgramIndex:
         weights = np.repeat(self._weight[grams[read]] ** 2, [len(lists[place]) for place in read])
         return self._highest(rows, weights, most)
 
-    def _highest(self, rows: npt.NDArray[np.int32], weights: Floats, most: int) -> Integers:
+    def _highest(self, rows: npt.NDArray[np.int32], weights: Floats32, most: int) -> Integers:
         """The rows with the greatest sums of weights for their length, the greatest first."""
         sums = np.bincount(rows, weights=weights)
         found = np.flatnonzero(sums > 0)  # several times as fast as without the comparison
@@ -71,14 +70,14 @@ class NgramIndex:
             found, scores = found[kept], scores[kept]
         return found[np.argsort(-scores, kind="stable")]
 
-    def similarities(self, key: str, rows: Integers) -> Floats:
+    def similarities(self, key: str, rows: Integers) -> Floats32:
         """The cosines of a key with some of the names."""
         own = _grams([key])[1]
         norm = float(np.sqrt((self._weight[own] ** 2).sum()))
         owner, grams = _grams([self._keys[row] for row in rows.tolist()])
         shared = np.isin(grams, own)
         sums = np.bincount(owner[shared], weights=self._weight[grams[shared]] ** 2, minlength=len(rows))
-        cosines: Floats = (sums / np.maximum(self._norm[rows] * norm, 1e-9)).astype(np.float32)
+        cosines: Floats32 = (sums / np.maximum(self._norm[rows] * norm, 1e-9)).astype(np.float32)
         return cosines
 
 
@@ -110,7 +109,7 @@ def _grams(keys: Sequence[str]) -> tuple[Integers, Integers]:
 def _distinct(values: Integers) -> Integers:
     """The distinct values, sorted; `numpy.unique` hashes them, which takes several times as long."""
     ordered = np.sort(values)
-    rising: npt.NDArray[np.bool_] = np.diff(ordered, prepend=ordered[:1] - 1) > 0
+    rising: Booleans = np.diff(ordered, prepend=ordered[:1] - 1) > 0
     return ordered[rising]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +15,7 @@ from safetensors import numpy as arrays
 
 from spanwright import __version__
 from spanwright.errors import InputError, ModelError, SpanwrightError, needing
-from spanwright.formats.io.whole_files import sync
+from spanwright.formats.io.whole_folders import whole_folder
 from spanwright.linking.concepts import NamedConcepts, SameConcepts
 from spanwright.linking.confidence import Confidence
 from spanwright.linking.index import NameIndex
@@ -40,16 +39,10 @@ def save_linker(linker: Linker, folder: str | Path) -> None:
     folder = Path(folder)
     if folder.exists() and not is_linker(folder):
         raise InputError(f"{folder}: is there already, and is no linker; expected a new folder")
-    partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
     try:
-        partial.mkdir(parents=True)
-        _write(linker, partial)
-        shutil.rmtree(folder, ignore_errors=True)
-        partial.rename(folder)
-        sync(folder.parent)
+        with whole_folder(folder) as partial:
+            _write(linker, partial)
     except OSError as error:
-        shutil.rmtree(partial, ignore_errors=True)
         raise SpanwrightError(f"{folder}: the linker could not be written: {error}") from error
 
 
@@ -92,7 +85,6 @@ def _write(linker: Linker, folder: Path) -> None:
     json_files.write(folder / DESCRIPTION, description)
     for file in folder.iterdir():
         file.chmod(0o644)
-        sync(file)
 
 
 def _digest(file: Path) -> str:

@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from spanwright.arrays import Floats32, Integers
 from spanwright.linking.names import unordered
-from spanwright.linking.neighbours import MOST_COMPARED, Neighbours
+from spanwright.linking.neighbours import MOST_COMPARED, Neighbours, StoredVectors
 
 if TYPE_CHECKING:
     from spanwright.linking.encoder import NameEncoder
 
-Rows = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
-Stored = npt.NDArray[np.float32] | npt.NDArray[np.float16]
 _KEPT = 20_000
 """Mentions whose vectors are remembered."""
 
@@ -29,34 +26,34 @@ class NameVectors:
     """
 
     def __init__(
-        self, vectors: Stored, vector_of: Rows, encoder: NameEncoder, neighbours: Neighbours
+        self, vectors: StoredVectors, vector_of: Integers, encoder: NameEncoder, neighbours: Neighbours
     ) -> None:
         """`vectors` are `(distinct names, size)`, `vector_of` the number of that of each name, `(names,)`."""
         self.vectors = vectors
         self.vector_of = vector_of
         self.encoder = encoder
         self.neighbours = neighbours
-        self._known: dict[str, Floats] = {}
+        self._known: dict[str, Floats32] = {}
         self._order = np.argsort(vector_of, kind="stable")
         self._starts = np.searchsorted(vector_of[self._order], np.arange(len(vectors) + 1))
 
     @classmethod
-    def of(cls, vectors: Floats, vector_of: Rows, encoder: NameEncoder) -> NameVectors:
-        """With what is needed to search; many vectors are kept in 16 bits, as there are gigabytes of them."""
-        kept: Stored = vectors if len(vectors) <= MOST_COMPARED else vectors.astype(np.float16)
+    def of(cls, vectors: Floats32, vector_of: Integers, encoder: NameEncoder) -> NameVectors:
+        """With what is needed to search; many vectors are kept in 16 bits."""
+        kept: StoredVectors = vectors if len(vectors) <= MOST_COMPARED else vectors.astype(np.float16)
         return cls(kept, vector_of, encoder, Neighbours.of(vectors))
 
-    def search(self, mentions: Sequence[str], most: int) -> list[Rows]:
+    def search(self, mentions: Sequence[str], most: int) -> list[Integers]:
         """The rows of the nearest names of each mention, in no order."""
         if not mentions:
             return []
         nearest = self.neighbours.search(self._of(mentions), most)
         return [np.concatenate([self._rows(number) for number in each.tolist()]) for each in nearest]
 
-    def _rows(self, number: int) -> Rows:
+    def _rows(self, number: int) -> Integers:
         return self._order[self._starts[number] : self._starts[number + 1]]
 
-    def similarities(self, mentions: Sequence[str], rows: Sequence[Rows]) -> list[Floats]:
+    def similarities(self, mentions: Sequence[str], rows: Sequence[Integers]) -> list[Floats32]:
         """The cosines of each mention with some of the names."""
         vectors = self._of(mentions)
         return [
@@ -64,7 +61,7 @@ class NameVectors:
             for each, vector in zip(rows, vectors, strict=True)
         ]
 
-    def _of(self, mentions: Sequence[str]) -> Floats:
+    def _of(self, mentions: Sequence[str]) -> Floats32:
         if len(self._known) > _KEPT:
             self._known.clear()
         new = [mention for mention in dict.fromkeys(mentions) if mention not in self._known]
@@ -73,7 +70,7 @@ class NameVectors:
         return np.stack([self._known[mention] for mention in mentions])
 
 
-def distinct_names(names: Sequence[str], keys: Sequence[str]) -> tuple[list[str], Rows]:
+def distinct_names(names: Sequence[str], keys: Sequence[str]) -> tuple[list[str], Integers]:
     """A name of each group of names with the same words, and the group of each name, `(names,)`.
 
     Of `Cancer, Breast` and `Breast Cancer` the second is chosen, as texts have it.

@@ -33,7 +33,7 @@ def model_folder(model: str | Path) -> Path:
     """The model directory of that path or name; anything else is refused."""
     folder = located(model)
     if not folder.is_dir():
-        raise ModelError(_missing_message(str(model), folder))
+        raise ModelError(missing_message(model, "model directory"))
     for name in REQUIRED:
         file = folder / name
         if not file.is_file() or file.is_symlink():
@@ -56,14 +56,15 @@ def usual_runtime(folder: Path) -> str:
     return "onnx" if all((folder / name).is_file() for name in _IN_FLOATS) else "torch"
 
 
-def _missing_message(model: str, folder: Path) -> str:
-    if model in MODELS:
+def missing_message(model: str | Path, expected: str) -> str:
+    """What to say where neither a path, at which something is expected, nor a model of that name is there."""
+    if str(model) in MODELS:
         return f"{model}: the package of this model has no weights; {MAKE_BIOMED}"
-    if len(folder.parts) > 1:
-        return f"{folder}: no such model directory"
+    if len(Path(model).parts) > 1:
+        return f"{model}: no such {expected}"
     return (
-        f"{folder}: no such model directory, and no installed model has this name"
-        f"{did_you_mean(model, installed_names())}; installed: "
+        f"{model}: no such {expected}, and no installed model has this name"
+        f"{did_you_mean(str(model), installed_names())}; installed: "
         f"{', '.join(installed_names()) or f'none; {MAKE_BIOMED}'}"
     )
 

@@ -10,13 +10,13 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from spanwright.arrays import Floats, Integers
 from spanwright.batches.batch import Array, Batch
 from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.predictions import Predictions
 from spanwright.batches.prepare import WindowPlan
 from spanwright.devices import AnyDevice, TaggingLoad, tagging_load
 from spanwright.evaluation.calibration import Calibration
-from spanwright.evaluation.columns import Floats, Integers
 from spanwright.labels import LabelSpace
 from spanwright.settings import Settings
 from spanwright.settings.settings import Decoding

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from spanwright.batches.pieces import Integers
+from spanwright.arrays import Floats, Integers
 from spanwright.batches.prepare import PreparedDocument
 from spanwright.batches.steps import Steps
 from spanwright.decoding.spans import decode_in_runs
-from spanwright.evaluation.columns import Floats
 from spanwright.model_files.tagging_model import TaggingModel
 from spanwright.text import Document, Entity
 

@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from spanwright import artifact
+from spanwright.arrays import Floats, Floats32, Integers
 from spanwright.artifact import TrainedModel
-from spanwright.batches.pieces import Integers
 from spanwright.devices import AUTO, chosen_device
 from spanwright.errors import InputError
-from spanwright.evaluation.columns import Floats
 from spanwright.parts.batch import to_tensors
 from spanwright.parts.spans.predictions import as_arrays
 from spanwright.predicting.tagger import Tagger
@@ -79,7 +77,7 @@ class Teachers:
         possible, and how likely it is."""
         network = tagger.model.network
         rows: list[Integers] = [np.zeros((0, 4), dtype=np.int64)]
-        likely: list[npt.NDArray[np.float32]] = [np.zeros(0, dtype=np.float32)]
+        likely: list[Floats32] = [np.zeros(0, dtype=np.float32)]
         own = np.asarray([self.types.index(name) for name in tagger.model.labels.types])
         for batch in tagger.batches(tagger.prepare(documents)):
             found = network.likely(to_tensors(batch, network.device), _OVERLOOKED * self._lowest)

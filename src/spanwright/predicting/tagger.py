@@ -10,22 +10,22 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from spanwright.arrays import Floats, Integers
 from spanwright.batches.batch import Array, Batch
 from spanwright.batches.collate import collate
 from spanwright.batches.order import with_least_work
-from spanwright.batches.pieces import Integers
 from spanwright.batches.predictions import Predictions
 from spanwright.batches.prepare import PreparedDocument, prepare_in_steps, window_lengths, windows_of
 from spanwright.batches.steps import Steps, finished
 from spanwright.devices import AUTO, AnyDevice, Precision, refuse_for_graphs
 from spanwright.errors import InputError, did_you_mean, needing
-from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
 from spanwright.lexicons import Lexicon
 from spanwright.linking.building import build_linker
 from spanwright.linking.linker import Linker
 from spanwright.model_files.folders import model_folder, usual_runtime
 from spanwright.model_files.tagging_model import TaggingModel
+from spanwright.predicting.ahead import results_in_order
 from spanwright.predicting.found import Found, Reporting
 from spanwright.predicting.onnx.files import Runtime, check_runtime
 from spanwright.predicting.onnx.loading import has_all_graphs, load_graphs
@@ -98,6 +98,11 @@ class Tagger:
     def device(self) -> AnyDevice:
         """What the network runs on."""
         return self.model.device
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types that its entities may have, each once."""
+        return tuple(dict.fromkeys(name for name in self._names if name))
 
     def answering(self, *, corpus: str | None = None, shared_types: bool = False) -> Tagger:
         """A tagger with the same model that answers with the types of a corpus, or with the shared types."""
@@ -188,8 +193,8 @@ class Tagger:
     def _prepared_steps(self, prepared: Sequence[PreparedDocument], lowest: Floats) -> Steps[list[Document]]:
         """What is kept of a step is small: memory grows little with the length of a text."""
         found: list[Found] = []
-        for batch in self.batches(prepared):
-            found.append(self._found(batch))
+        for each in results_in_order(self._found, self.batches(prepared), self.model.load.batches):
+            found.append(each)
             yield
         reporting = Reporting(self.model, self._names, lowest)
         tagged = yield from reporting.tagged(prepared, Found.joined(found))

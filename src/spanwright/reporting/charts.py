@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from spanwright.arrays import Integers
 from spanwright.evaluation import Bin, Confidences, Interval, Matches
-from spanwright.evaluation.columns import Integers
 from spanwright.reporting.content import Point
 from spanwright.reporting.drawing import (
     Scale,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spanwright.evaluation.columns import Columns, Integers
+from spanwright.arrays import Integers
+from spanwright.evaluation.columns import Columns
 from spanwright.evaluation.matching import Pair
 from spanwright.evaluation.mistakes import GOLD_KINDS, PREDICTION_KINDS
 from spanwright.reporting.content import SystemContent

@@ -13,9 +13,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from spanwright.arrays import Floats, Floats32
 from spanwright.errors import InputError
-from spanwright.evaluation.columns import Floats
-from spanwright.selecting.signals import Signals, Vectors
+from spanwright.selecting.signals import Signals
 from spanwright.text import Document
 
 InformedStrategy = Literal["mixed", "uncertainty", "disagreement", "novelty"]
@@ -126,13 +126,13 @@ class Novelty:
         for word in words & self._texts.keys():
             self._new_words[self._texts.pop(word)] -= self._worth[word]
 
-    def _see_vectors(self, vectors: Vectors) -> None:
+    def _see_vectors(self, vectors: Floats32) -> None:
         if len(vectors) and len(self._vectors):
             cosines = self._vectors @ vectors.T
             self._nearest = np.maximum(self._nearest, cosines.max(1))
 
 
-def _stacked(signals: Sequence[Signals]) -> Vectors:
+def _stacked(signals: Sequence[Signals]) -> Floats32:
     """(spans, size): the vectors of all texts."""
     rows = [each.vectors for each in signals if len(each.vectors)]
     return np.concatenate(rows) if rows else np.zeros((0, 0), np.float32)

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from spanwright.analysis.spans import unit_vectors
+from spanwright.arrays import Floats, Floats32
 from spanwright.batches.batch import Array, Batch
-from spanwright.evaluation.columns import Floats
 from spanwright.model_files.tagging_model import TaggingModel
 from spanwright.parts.batch import to_tensors
 from spanwright.parts.encoder.encoder import WordStates
@@ -21,7 +20,6 @@ from spanwright.parts.spans.predictions import Predictions, as_arrays
 from spanwright.predicting.tagger import Tagger
 from spanwright.text import Document, words
 
-Vectors = npt.NDArray[np.float32]
 Mention = tuple[int, int, int]
 """First word, last word (inclusive) and type."""
 
@@ -48,7 +46,7 @@ class Signals:
     """Each share of that, and where it is."""
     disagreements: list[tuple[float, Mention]] = field(default_factory=list)
     """What only one of tagger and spans finds, with its confidence."""
-    vectors: Vectors = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    vectors: Floats32 = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     """(spans, size): of the likeliest spans, with length one."""
 
     @property
@@ -83,7 +81,7 @@ class _Look:
         self._tagger = tagger
         self._model = tagger.model
         self._signals = [Signals(each, word_forms(each)) for each in documents]
-        self._likely: list[list[tuple[float, Vectors]]] = [[] for _ in documents]
+        self._likely: list[list[tuple[float, Floats32]]] = [[] for _ in documents]
 
     @torch.inference_mode()
     def signals(self) -> list[Signals]:

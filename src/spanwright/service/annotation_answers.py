@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from spanwright.errors import InputError
+from spanwright.errors import InputError, SpanwrightError
 from spanwright.palette import colour_numbers
 from spanwright.service.annotation import AnnotationFolder, ConflictError
-from spanwright.service.messages import FieldError, TypeName
+from spanwright.service.messages import ErrorAnswer, FieldError, TypeName
 from spanwright.service.problems import refusal
 from spanwright.text import Document, Entity, words
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 _SELECTION = "selection"
 """The metadata in which `spanwright select` says why a text was chosen."""
+
+
+class MissingTextError(SpanwrightError):
+    """There is no text at a place."""
 
 
 class MarkMessage(BaseModel):
@@ -113,22 +117,31 @@ class AnnotationAnswers:
 
     def _document(self, number: int) -> Document:
         if not 0 <= number < len(self._folder.texts):
-            raise FieldError(("number",), f"expected the place of a text, 0 to {len(self._folder.texts) - 1}")
+            last = len(self._folder.texts) - 1
+            raise MissingTextError(f"there is no text {number}; expected the place of one, 0 to {last}")
         return self._folder.texts[number]
 
 
-def add_annotation(app: FastAPI, folder: AnnotationFolder, types: Sequence[str]) -> None:
-    """Let an application answer about the texts of a folder."""
+def add_annotation(
+    app: FastAPI, folder: AnnotationFolder, types: Sequence[str], documented: dict[int | str, dict[str, Any]]
+) -> None:
+    """Let an application answer about the texts of a folder; `documented` are what every path may answer."""
     answers = AnnotationAnswers(folder, types)
+
+    async def missing(request: Request, error: MissingTextError) -> Response:
+        return refusal(404, str(error))
 
     async def conflict(request: Request, error: ConflictError) -> Response:
         return refusal(409, str(error))
 
-    handler: Any = conflict
-    app.add_exception_handler(ConflictError, handler)
-    app.add_api_route("/annotation", answers.texts)
-    app.add_api_route("/annotation/{number}", answers.text)
-    app.add_api_route("/annotation/{number}", answers.save, methods=["PUT"])
+    handlers: dict[type[Exception], Any] = {MissingTextError: missing, ConflictError: conflict}
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+    of_text = documented | {404: {"model": ErrorAnswer, "description": "There is no text at this place"}}
+    of_saving = of_text | {409: {"model": ErrorAnswer, "description": "Somebody else has saved the text"}}
+    app.add_api_route("/annotation", answers.texts, responses=documented)
+    app.add_api_route("/annotation/{number}", answers.text, responses=of_text)
+    app.add_api_route("/annotation/{number}", answers.save, methods=["PUT"], responses=of_saving)
 
 
 def _reason(document: Document) -> str:

@@ -106,12 +106,12 @@ class Answers:
         model = self._service.model(request.model)
         model.check(request)
         documents = list(_documents(request))
-        await _check_words(documents, self._service.limits.request_words)
+        await check_words(documents, self._service.limits.request_words)
         try:
             async with asyncio.timeout(self._service.timeout):
                 found = await model.batcher.tag(documents, request.types)
         except TimeoutError:
-            raise _late(self._service.timeout, model) from None
+            raise late(self._service.timeout, model) from None
         is_short = sum(len(document.text) for document in found) < _LONG_CHARACTERS
         if is_short and not request.link:
             answer = _rendered(found, model, request)
@@ -129,20 +129,20 @@ def _documents(request: TagRequest) -> Iterator[Document]:
             raise FieldError(place, str(error)) from None
 
 
-async def _check_words(documents: Sequence[Document], most: int) -> None:
-    """Refuse more words than a request may have."""
+async def check_words(documents: Sequence[Document], most: int, called: str = "the request") -> None:
+    """Refuse documents, which a message calls so, that together have more words than a request may have."""
     # No text has more words than characters.
     if sum(len(document.text) for document in documents) <= most:
         return
     found = await asyncio.to_thread(lambda: sum(1 for each in documents for _ in iter_words(each)))
     if found > most:
         raise TooLargeError(
-            f"the request has {found} words, and at most {most} are allowed; send its texts in several "
-            f"requests, or start the service with --request-words {found}"
+            f"{called} has {found} words, and at most {most} are allowed; send it in parts, or start the "
+            f"service with --request-words {found}"
         )
 
 
-def _late(limit: float, model: ServedModel) -> SpanwrightError:
+def late(limit: float, model: ServedModel) -> SpanwrightError:
     """Why a request was not answered in time: by itself, or for others, which are still inside."""
     others = model.batcher.length
     if not others:

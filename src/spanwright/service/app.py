@@ -12,7 +12,7 @@ from spanwright.service.annotation_answers import add_annotation
 from spanwright.service.answers import Answers, Service, TooLargeError, response
 from spanwright.service.batching import OverloadError
 from spanwright.service.docs_page import docs_page
-from spanwright.service.formats import EXAMPLES, LINES, UNWRITABLE
+from spanwright.service.formats import EXAMPLES, MEDIA_TYPES, TEXT, UNWRITABLE
 from spanwright.service.hosts import Hosts
 from spanwright.service.limits import Guard
 from spanwright.service.messages import (
@@ -25,7 +25,7 @@ from spanwright.service.messages import (
 )
 from spanwright.service.metrics import Counted
 from spanwright.service.page_files import HTML, page_files
-from spanwright.service.problems import problems_of, refusal, unreadable, unusable_fields
+from spanwright.service.problems import problems_of, refusal, undecodable, unreadable, unusable_fields
 from spanwright.service.tools.routes import LARGE_BODIES, add_tools
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _DESCRIPTION = (
     "JavaScript counts UTF-16 units instead."
 )
 _Documented = dict[int | str, dict[str, Any]]
-_TEXT = {"schema": {"type": "string"}}
+_STRING = {"schema": {"type": "string"}}
 _READING = ["GET", "HEAD"]
 _FOREIGN: _Documented = {
     400: {"model": ErrorAnswer, "description": "Both Transfer-Encoding and Content-Length are given"},
@@ -53,7 +53,7 @@ _RETRY = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds
 _TAG_ANSWERS: _Documented = {
     200: {
         "description": "The entities, in the format that was asked for",
-        "content": {"text/plain": _TEXT, LINES: _TEXT},
+        "content": {kind.partition(";")[0]: _STRING for kind in (TEXT, *MEDIA_TYPES.values())},
         "headers": {
             UNWRITABLE: {"schema": {"type": "integer"}, "description": "What the format could not express"},
             EXAMPLES: {"schema": {"type": "string"}, "description": "The first of it, as a JSON list"},
@@ -68,6 +68,7 @@ _TAG_ANSWERS: _Documented = {
         "model": ErrorAnswer,
         "description": "The body has too many bytes, its texts too many words, or it takes too long",
     },
+    415: {"model": ErrorAnswer, "description": "The body is compressed, or has another Content-Encoding"},
     422: {
         "model": FieldsAnswer,
         "description": "Fields that cannot be used, with their paths, or no JSON by its type",
@@ -75,7 +76,7 @@ _TAG_ANSWERS: _Documented = {
     503: {"model": ErrorAnswer, "description": "Overloaded, or about to end", "headers": _RETRY},
 }
 
-_REFUSALS = (400, 408, 413, 422, 503)
+_REFUSED = _UNAUTHORISED | {status: _TAG_ANSWERS[status] for status in (400, 408, 413, 415, 422, 503)}
 """What a path that takes a body may answer beside what it is asked for."""
 
 
@@ -95,20 +96,19 @@ def make_app(service: Service) -> FastAPI:
     )
     _add_answers(app, Answers(service))
     if service.annotation is not None:
-        add_annotation(app, service.annotation, service.models[0].tagger.model.labels.types)
-    add_tools(app, service, _UNAUTHORISED | {status: _TAG_ANSWERS[status] for status in _REFUSALS})
+        add_annotation(app, service.annotation, service.models[0].tagger.model.labels.types, _REFUSED)
+    add_tools(app, service, _REFUSED)
     pages = page_files(annotate=service.annotation is not None) | {"/docs": (docs_page(app.openapi()), HTML)}
     for path, (content, media_type) in pages.items():
         app.add_api_route(
             path, _file(content, media_type), methods=_READING, response_model=None, include_in_schema=False
         )
     _add_errors(app)
-    paths = frozenset(str(getattr(route, "path", "")) for route in app.routes)
     # The last one added is the first to see a request.
     app.add_middleware(Guard, limits=service.limits, check_room=service.check_room, tool_paths=LARGE_BODIES)
     app.add_middleware(Access, token=service.token, open_paths=OPEN_PATHS | pages.keys())
     app.add_middleware(Hosts, allowed=service.hosts)
-    app.add_middleware(Counted, metrics=service.metrics, paths=paths)
+    app.add_middleware(Counted, metrics=service.metrics, routes=app.routes)
     return app
 
 
@@ -163,11 +163,15 @@ def _add_errors(app: FastAPI) -> None:
         content_type = request.headers.get("Content-Type", "")
         return unusable_fields(problems_of(error.errors(), request.url.path, content_type))
 
+    async def unparsed(request: Request, error: Exception) -> Response:
+        return refusal(400, undecodable(error.__cause__))
+
     async def unusable(request: Request, error: InputError) -> Response:
         field, reason = (error.field, error.reason) if isinstance(error, FieldError) else ((), str(error))
         return unusable_fields([(("body", *field), reason, "value_error")])
 
-    handlers: dict[type[Exception], Any] = {
+    handlers: dict[int | type[Exception], Any] = {
+        400: unparsed,  # what FastAPI says of bodies that its parser fails at
         OverloadError: overloaded,
         TooLargeError: too_large,
         RequestValidationError: invalid,

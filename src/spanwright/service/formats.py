@@ -15,11 +15,12 @@ from spanwright.service.messages import OutputFormat
 from spanwright.text import Document
 
 TEXT, JSON, LINES = "text/plain; charset=utf-8", "application/json", "application/x-ndjson"
-_MEDIA_TYPES = {
+MEDIA_TYPES = {
     "jsonl": LINES,
     "csv": "text/csv; charset=utf-8",
     "tsv": "text/tab-separated-values; charset=utf-8",
 }
+"""Of formats that are neither JSON nor plain text."""
 UNWRITABLE, EXAMPLES = "Spanwright-Losses", "Spanwright-Loss-Examples"
 
 _ENTITIES_AT_ONCE = 1000
@@ -59,7 +60,7 @@ def answer_with(documents: Sequence[Document], format: OutputFormat, model: str)
     unwritable: list[Unwritable] = []
     stream = io.StringIO(newline="")
     write_stream(documents, stream, named(format), lossy=True, unwritable=unwritable)
-    return Answer(stream.getvalue().encode("utf-8"), _MEDIA_TYPES.get(format, TEXT), unwritable)
+    return Answer(stream.getvalue().encode("utf-8"), MEDIA_TYPES.get(format, TEXT), unwritable)
 
 
 def _json_parts(documents: Sequence[Document], model: str) -> Iterator[bytes]:

@@ -91,6 +91,9 @@ class Guard:
         if {b"transfer-encoding", b"content-length"} <= names:
             # Proxies that believe the one and servers that believe the other see different requests.
             raise _RefusalError(400, "expected Transfer-Encoding or Content-Length, and not both")
+        if b"content-encoding" in names:
+            reason = "the request has a Content-Encoding; expected JSON in UTF-8, uncompressed, without one"
+            raise _RefusalError(415, reason, Accept_Encoding="identity")
         if scope["method"] == "POST":
             self._refuse_early(scope)
         try:

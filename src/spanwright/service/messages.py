@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from spanwright.errors import InputError
 
+
+def _with_characters(name: str) -> str:
+    if not name.strip():
+        raise ValueError("expected a name, found nothing but blanks")
+    return name
+
+
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-TypeName = Annotated[str, Field(min_length=1, max_length=100)]
+TypeName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_with_characters)]
 DescriptionText = Annotated[str, Field(min_length=1, max_length=2000)]
 OutputFormat = Literal["json", "jsonl", "csv", "tsv", "pubtator", "brat", "conll"]
 

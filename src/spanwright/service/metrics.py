@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spanwright.service.asgi import Application, Message, Receive, Scope, Send
@@ -76,11 +76,11 @@ class Metrics:
 class Counted:
     """Counts requests by path and status, with the time they took."""
 
-    def __init__(self, app: Application, *, metrics: Metrics, paths: Container[str]) -> None:
-        """Other paths than these are counted as one: a client could make up any number of them."""
+    def __init__(self, app: Application, *, metrics: Metrics, routes: Sequence[Any]) -> None:
+        """Other paths than those of the routes are counted as one: a client could make up any number."""
         self._app = app
         self._metrics = metrics
-        self._paths = paths
+        self._routes = routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -98,5 +98,11 @@ class Counted:
         try:
             await self._app(scope, receive, watched)
         finally:
-            path = scope["path"] if scope["path"] in self._paths else "other"
-            self._metrics.count_request(path, status, time.perf_counter() - started)
+            self._metrics.count_request(
+                self._counted_as(scope["path"]), status, time.perf_counter() - started
+            )
+
+    def _counted_as(self, path: str) -> str:
+        """The path of the route, such as `/annotation/{number}`: also of a request that got no further."""
+        found = (str(route.path) for route in self._routes if route.path_regex.match(path))
+        return next(found, "other")

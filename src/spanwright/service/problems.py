@@ -32,6 +32,11 @@ def unreadable(error: Mapping[str, Any], path: str) -> str:
     )
 
 
+def undecodable(cause: BaseException | None) -> str:
+    """Why the body of a request cannot be read at all: its bytes are no text, or no parser goes so deep."""
+    return f"the body cannot be read as JSON: {cause}; expected JSON in UTF-8, uncompressed"
+
+
 def problems_of(errors: Sequence[Mapping[str, Any]], path: str, content_type: str) -> list[Problem]:
     """The first problems that pydantic has found in the body of a request to a path, of that content type."""
     such_as = f", such as: {LINE}" if path == _TAG_PATH else ""

@@ -138,6 +138,8 @@ async def _when_started(
     """When the server has started: let more clients wait, take its signals over, and say that it is ready."""
     while not server.started:
         await asyncio.sleep(0.01)
+    if server.should_exit:  # it was told to end meanwhile, and closes the socket
+        return
     # Let more connections wait than are accepted at once: asyncio has one number for both.
     listening.listen(_BACKLOG)
     if signals is not None:

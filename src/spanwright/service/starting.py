@@ -60,7 +60,12 @@ def start(
     with TemporaryDirectory(prefix="spanwright-serve-") as folder:
         work = partial(_serve_as_worker, options, listening, Path(folder))
         supervise(
-            work, options.workers, drain_seconds=options.drain_seconds, on_ready=on_ready, on_death=tell
+            work,
+            options.workers,
+            listening,
+            drain_seconds=options.drain_seconds,
+            on_ready=on_ready,
+            on_death=tell,
         )
 
 

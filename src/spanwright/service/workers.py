@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -35,63 +36,80 @@ class Worker:
     number: int
     process: BaseProcess
     connection: Connection
+    is_ready: bool = False
 
-    def is_ready(self) -> bool:
-        """Wait until it is ready; False if it has died before."""
-        wait([self.connection, self.process.sentinel])
+    def wait_until_ready(self, signals: Signals) -> None:
+        """Wait until it is ready, or until a signal; an error if it dies before."""
+        while not signals.asked and not wait([self.connection, self.process.sentinel], _LOOK_SECONDS):
+            pass
         with suppress(EOFError):
-            return self.connection.poll() and bool(self.connection.recv())
-        return False
+            self.is_ready = self.connection.poll() and bool(self.connection.recv())
+        if not self.is_ready and not signals.asked:
+            self.process.join()
+            raise SpanwrightError(
+                f"worker {self.number} ended with {self.process.exitcode} before it was ready"
+            )
 
 
 def supervise(
     work: Work,
     count: int,
+    listening: socket.socket,
     *,
     drain_seconds: float,
     on_ready: Callable[[], None],
     on_death: Callable[[str], None],
 ) -> NoReturn:
-    """Keep so many workers running until a signal, then end with them; `on_death` gets to know who died."""
+    """Keep so many workers running until a signal, then end with them; `on_death` gets to know who died.
+
+    The workers have copies of the socket: this one is closed when the end begins, so that the door is shut
+    once they have closed theirs.
+    """
     signals = Signals()
     signals.listen()
-    workers: list[Worker] = []
+    workers: dict[int, Worker] = {}
+
+    def start(number: int) -> None:
+        if not signals.asked:
+            workers[number] = _started(work, number)
+            workers[number].wait_until_ready(signals)
+
     try:
         for number in range(1, count + 1):  # one after another: what is wrong is told once
-            workers.append(_started(work, number))
-        on_ready()
+            start(number)
+        if not signals.asked:
+            on_ready()
         while not signals.asked:
-            wait([worker.process.sentinel for worker in workers], _LOOK_SECONDS)
-            for place, worker in enumerate(workers):
+            wait([worker.process.sentinel for worker in workers.values()], _LOOK_SECONDS)
+            for number, worker in workers.items():
                 if not worker.process.is_alive() and not signals.asked:
-                    on_death(
-                        f"worker {worker.number} ended with {worker.process.exitcode}; it is started again"
-                    )
-                    workers[place] = _started(work, worker.number)
+                    on_death(f"worker {number} ended with {worker.process.exitcode}; it is started again")
+                    start(number)
     finally:
-        _end(workers, (signals.asked or [signal.SIGTERM])[0], drain_seconds + _KILL_SECONDS)
-    sys.exit(0 if all(worker.process.exitcode == 0 for worker in workers) else 1)
+        listening.close()
+        asked = (signals.asked or [signal.SIGTERM])[0]
+        _end(list(workers.values()), asked, drain_seconds + _KILL_SECONDS)
+    failed = any(worker.is_ready and worker.process.exitcode != 0 for worker in workers.values())
+    sys.exit(1 if failed else 0)
 
 
 def _started(work: Work, number: int) -> Worker:
-    """A worker that is ready; ends this process, too, if it cannot be."""
+    """A worker that is about to load its models."""
     context = multiprocessing.get_context("spawn")  # threads of torch do not survive a fork
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(work, number, theirs), name=f"worker {number}")
     process.start()
     theirs.close()
-    worker = Worker(number, process, ours)
-    if not worker.is_ready():
-        process.join()
-        raise SpanwrightError(f"worker {number} ended with {process.exitcode} before it was ready")
-    return worker
+    return Worker(number, process, ours)
 
 
 def _end(workers: Sequence[Worker], number: int, seconds: float) -> None:
+    """Hand a signal on to the workers, and kill after so many seconds who is still there."""
     deadline = time.monotonic() + seconds
     for worker in workers:
         if worker.process.is_alive() and worker.process.pid is not None:
-            os.kill(worker.process.pid, number)
+            # One that still loads hears no signals yet: SIGTERM ends it without a traceback.
+            os.kill(worker.process.pid, number if worker.is_ready else signal.SIGTERM)
     for worker in workers:
         worker.process.join(max(0.0, deadline - time.monotonic()))
         if worker.process.is_alive():

@@ -38,7 +38,7 @@ class EncoderSettings(PartSettings):
     """A short name (minilm, gte-small, e5-small, mpnet-base), a folder, or a Hugging Face model id."""
     pooling: PiecePooling = "ends"
     """`ends`: a span takes the first piece of its first word and the last piece of its last word."""
-    dropout: float | None = None
+    dropout: float | None = Field(default=None, ge=0, lt=1)
     """Hidden dropout of the backbone while training; its own value when None."""
     attention_dropout: float | None = Field(default=None, ge=0, lt=1)
     """Dropout of the backbone's attention while training; its own value when None."""

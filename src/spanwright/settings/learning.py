@@ -13,16 +13,16 @@ from spanwright.strict import Strict
 ROUNDING = 1e-9
 """How far shares may sum up beyond 1: numbers such as 0.1 are not exact."""
 Beta = Annotated[float, Field(ge=0, lt=1)]
-Precision = Literal["float32", "bf16"]
+TrainingPrecision = Literal["float32", "bf16"]
 
 
 class LinearSchedule(Strict):
     """A weight that goes from `start` to `end` between two shares of the run, and is constant outside."""
 
     kind: Literal["linear"]
-    start: float
+    start: NonNegativeFloat
     """The weight at first."""
-    end: float
+    end: NonNegativeFloat
     """The weight at last."""
     begin: float = Field(default=0.0, ge=0, le=1)
     """The share of the run from which on it changes."""
@@ -49,7 +49,7 @@ class LogisticSchedule(Strict):
     """A weight that rises to `end` along a logistic curve around `centre`, a share of the run."""
 
     kind: Literal["logistic"]
-    end: float = 1.0
+    end: NonNegativeFloat = 1.0
     """The weight at last."""
     centre: float = Field(default=0.5, ge=0, le=1)
     """The share of the run at which it is half of that."""
@@ -62,7 +62,7 @@ class LogisticSchedule(Strict):
         return self.end * 0.5 * (1 + math.tanh(0.5 * self.steepness * (progress - self.centre)))
 
 
-Weight = float | Annotated[LinearSchedule | LogisticSchedule, Field(discriminator="kind")]
+Weight = NonNegativeFloat | Annotated[LinearSchedule | LogisticSchedule, Field(discriminator="kind")]
 
 
 class Phase(Strict):
@@ -160,7 +160,7 @@ class TrainingSettings(Strict):
     """Steps between checkpoints; only after each epoch when None."""
     targets: Literal["hard", "soft"] = "hard"
     """`soft`: the confidence of a training entity is the probability that is learnt; 1 if it has none."""
-    precision: Precision = "float32"
+    precision: TrainingPrecision = "float32"
     """`bf16`: Transformer blocks compute in 16 bits while training; weights, losses and scores have 32."""
     leaked: Literal["drop", "keep"] = "drop"
     """What happens to training documents that stand in the evaluation data of any corpus."""

@@ -11,12 +11,14 @@ from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
 from spanwright.settings.settings import Settings
+from spanwright.toml_text import value_text
 
 _BOUNDS = {"gt": "more than", "ge": "at least", "lt": "less than", "le": "at most"}
+_ANY = TypeAdapter(Any)
 _NAMES = {int: "whole number", float: "number", bool: "true or false", str: "text", type(None): "none"}
 
 
@@ -37,19 +39,36 @@ class Setting:
 @cache
 def all_settings() -> tuple[Setting, ...]:
     """Every setting, in the order of a recipe."""
-    return tuple(_of_model(Settings, "", ""))
+    return tuple(setting for setting, _ in _of_model(Settings, "", "", None))
 
 
-def _of_model(model: type[BaseModel], place: str, kind: str) -> Iterator[Setting]:
+def with_values(settings: Settings) -> Iterator[tuple[Setting, str]]:
+    """Every setting with its value, as TOML would say it; the usual one where the part that has it is off."""
+    return _of_model(Settings, "", "", settings)
+
+
+def _of_model(
+    model: type[BaseModel], place: str, kind: str, group: BaseModel | None
+) -> Iterator[tuple[Setting, str]]:
+    """The settings of a class with their values in a group of that class; the usual ones without a group."""
     meanings = _meanings(model)
     for name, field in model.model_fields.items():
         key = f"{place}{name}"
         inner = _models(field.annotation)
-        if name != "kind" or not kind:
-            choices = _choices(field.annotation, field)
-            yield Setting(key, kind, _usual(field), choices, meanings.get(name, _about(inner)))
+        value = getattr(group, name) if group is not None else None
+        if name != "kind" or not _kind(model):
+            usual, choices = _usual(field), _choices(field.annotation, field)
+            setting = Setting(key, kind, usual, choices, meanings.get(name, _about(inner)))
+            yield setting, usual if group is None else _written(value)
         for each in inner:
-            yield from _of_model(each, f"{key}.", _kind(each) or kind)
+            yield from _of_model(each, f"{key}.", _kind(each) or kind, _only(each, value))
+
+
+def _only(model: type[BaseModel], value: Any) -> BaseModel | None:
+    """The one group of a class that a value is or has; of several in a list, none stands for all."""
+    entries = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else (value,)
+    found = [entry for entry in entries if isinstance(entry, model)]
+    return found[0] if len(found) == 1 else None
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
@@ -62,13 +81,18 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
 
 def _is_from_outside(model: type[BaseModel]) -> bool:
     """Whether a class stands for those of other packages, of any kind."""
-    return "kind" in model.model_fields and not _kind(model)
+    return "kind" in model.model_fields and not _kinds(model)
 
 
 def _kind(model: type[BaseModel]) -> str:
+    """The kind that a class is for; empty where `kind` is a choice of its own, as that of taggers."""
+    kinds = _kinds(model)
+    return str(kinds[0]) if len(kinds) == 1 else ""
+
+
+def _kinds(model: type[BaseModel]) -> tuple[Any, ...]:
     field = model.model_fields.get("kind")
-    names = get_args(field.annotation) if field is not None else ()
-    return str(names[0]) if names else ""
+    return get_args(field.annotation) if field is not None else ()
 
 
 def _about(models: list[type[BaseModel]]) -> str:
@@ -77,18 +101,14 @@ def _about(models: list[type[BaseModel]]) -> str:
 
 
 def _usual(field: FieldInfo) -> str:
-    if field.is_required():
-        return ""
-    value = field.get_default(call_default_factory=True)
+    return "" if field.is_required() else _written(field.get_default(call_default_factory=True))
+
+
+def _written(value: Any) -> str:
+    """A value as TOML would say it; of a part its kind, as its settings have lines of their own."""
     if isinstance(value, BaseModel):
         return f'kind = "{getattr(value, "kind", "")}"' if hasattr(value, "kind") else "as below"
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple):
-        return str(list(value)).replace("'", '"')
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return "none" if value is None else value_text(_ANY.dump_python(value, mode="json", exclude_none=True))
 
 
 def _choices(annotation: Any, field: FieldInfo | None = None) -> str:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from spanwright.errors import SettingsError, did_you_mean
 from spanwright.recipes import recipe_text
 from spanwright.settings.listing import all_settings
+from spanwright.settings.part import PARTS
 from spanwright.settings.settings import Settings
-from spanwright.toml_files import allowed_keys, expectation
+from spanwright.toml_files import allowed_keys, expectation, models_at
 from spanwright.wrong_values import reason
 
 Changes = Sequence[str] | Mapping[str, Any]
@@ -41,8 +42,9 @@ def load_settings(
         return recipe
     where = recipe.name if isinstance(recipe, Settings) else str(recipe)
     values = recipe.model_dump(mode="json") if isinstance(recipe, Settings) else _values(where)
+    written = {key for key, _ in given}
     for key, value in given:
-        _apply(values, key, value, where)
+        _apply(values, key, value, where, written)
     return check(values, where)
 
 
@@ -123,8 +125,8 @@ def _read_change(change: str) -> tuple[str, Any]:
         return key, text
 
 
-def _apply(values: dict[str, Any], key: str, value: Any, where: str) -> None:
-    """Set one dotted key."""
+def _apply(values: dict[str, Any], key: str, value: Any, where: str, written: Set[str]) -> None:
+    """Set one dotted key, of those that the user wrote; another kind loses what is foreign to it."""
     *path, last = key.split(".")
     table = values
     for name in path:
@@ -133,7 +135,33 @@ def _apply(values: dict[str, Any], key: str, value: Any, where: str) -> None:
         table = table[name]
         if not isinstance(table, dict):
             raise SettingsError(f"{where}: setting {key!r}: {name!r} is a value, not a table of settings")
+    is_other_kind = last == "kind" and value != table.get(last)
     table[last] = value
+    if is_other_kind:
+        _drop_foreign(table, path, written)
+
+
+def _drop_foreign(part: dict[str, Any], path: Sequence[str], written: Set[str]) -> None:
+    """Drop what a part has from its former kind and its new one refuses, but for what the user wrote."""
+    model = _part_of_kind(path, part["kind"])
+    if model is None:
+        return
+    try:
+        model.model_validate(part)
+    except ValidationError as error:
+        refused = {str(entry["loc"][0]) for entry in error.errors() if entry["loc"]}
+        for name in refused & part.keys():
+            if ".".join((*path, name)) not in written:
+                del part[name]
+
+
+def _part_of_kind(path: Sequence[str], kind: Any) -> type[BaseModel] | None:
+    """The settings class of a kind of part, of our own or of another package; None where there is none."""
+    if not isinstance(kind, str):
+        return None
+    own = [each for each in models_at(Settings, (*path, kind)) if "kind" in each.model_fields]
+    found = own[0] if len(own) == 1 else PARTS.get(kind)
+    return found if found is not None and issubclass(found, BaseModel) else None
 
 
 def _explain(error: Any, values: Any) -> str:
@@ -144,7 +172,7 @@ def _explain(error: Any, values: Any) -> str:
     if error["type"] == "extra_forbidden":
         return f"unknown setting {key!r}{_nearest(key)}; expected {', '.join(_allowed_keys(error['loc']))}"
     if error["type"] == "missing":
-        return f"the setting {'.'.join(filter(None, (key, error['loc'][-1])))!r} is missing"
+        return f"the setting {'.'.join(filter(None, (key, str(error['loc'][-1]))))!r} is missing"
     return f"setting {key!r} is {error['input']!r}: {expectation(error)}"
 
 
@@ -162,7 +190,7 @@ def _given_keys(location: tuple[Any, ...], values: Any) -> Iterator[str]:
     """The parts of a place that the user wrote; pydantic puts the branches of unions between them."""
     for part in location:
         if (isinstance(values, dict) and part in values) or (
-            isinstance(values, list) and isinstance(part, int)
+            isinstance(values, list) and isinstance(part, int) and part < len(values)
         ):
             values = values[part]
             yield str(part)

@@ -42,7 +42,7 @@ class SoftmaxSettings(ScorerSettings):
     """Settings of the softmax scorer."""
 
     kind: Literal["softmax"] = "softmax"
-    hidden: tuple[int, ...] = ()
+    hidden: tuple[PositiveInt, ...] = ()
     """Sizes of hidden layers, each with ReLU and dropout, between span vectors and classes."""
     dropout: float = Field(default=0.2, ge=0, lt=1)
     """Dropout after each hidden layer."""

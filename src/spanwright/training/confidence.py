@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from spanwright.arrays import Floats
 from spanwright.artifact import ConfidenceScale, TrainedModel
 from spanwright.evaluation import (
     Calibration,
@@ -16,7 +17,6 @@ from spanwright.evaluation import (
     fit_calibration,
     tune_thresholds,
 )
-from spanwright.evaluation.columns import Floats
 
 
 def uncalibrated(model: TrainedModel) -> TrainedModel:

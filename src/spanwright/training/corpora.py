@@ -13,13 +13,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from spanwright.arrays import Floats, Integers
 from spanwright.batches.order import Portion
-from spanwright.batches.pieces import Integers
 from spanwright.corpora.label_map import LabelMap, load_map
 from spanwright.corpora.stored import DocumentView, view
 from spanwright.corpora.suggest_map import suggest_map
 from spanwright.errors import InputError
-from spanwright.evaluation.columns import Floats
 from spanwright.labels import LabelSpace
 from spanwright.settings.data import CorporaSettings
 from spanwright.text import Document, Entity

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from spanwright.batches.pieces import Integers, PieceEncoder
+from spanwright.arrays import Floats, Integers
+from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import (
     GoldWords,
     PreparedDocument,
-    Probabilities,
     WindowPlan,
     gold_words,
     prepare,
@@ -79,7 +79,7 @@ class Split:
     golds: list[Integers]
     """The gold rows (golds, 4) of each document."""
     report: SplitReport
-    probabilities: list[Probabilities] | None = None
+    probabilities: list[Floats] | None = None
     """The probabilities (golds,) of each document's golds; None where all are certain."""
 
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from spanwright import artifact
+from spanwright.arrays import Integers
 from spanwright.artifact import TrainedModel
-from spanwright.batches.pieces import Integers
 from spanwright.devices import AUTO
 from spanwright.evaluation import Scores
 from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.formats.io.whole_files import write_whole
+from spanwright.formats.io.whole_folders import restore_folder
 from spanwright.parts.encoder.pretrained import check_known
 from spanwright.predicting.tagger import Tagger
 from spanwright.settings import Settings, load_settings
@@ -110,7 +111,7 @@ class _Run:
         self.watcher.prepared(self.setup)
         learner = self.learner
         if resume:
-            self.processes.from_first(lambda: artifact.restore_folder(self.folder / "model"))
+            self.processes.from_first(lambda: restore_folder(self.folder / "model"))
             position, torn = load_checkpoint(self.folder / "checkpoints", learner.network, learner.optimiser)
             warnings += torn
             self.position = position or self.position

@@ -31,9 +31,15 @@ def _check_shares(terms: Set[str], shares: Set[str]) -> None:
 
 
 def check_roles(settings: ObjectiveSettings, roles: set[str]) -> None:
-    """Refuse phases with rates of roles which the model does not have."""
+    """Refuse phases with rates of roles which the model does not have, and phases in which none learns."""
     if unknown := sorted({role for phase in settings.phases for role in phase.rates} - roles):
         raise SettingsError(f"objective.phases name the roles {unknown}; this model has {sorted(roles)}")
+    for number, phase in enumerate(settings.phases):
+        if all(phase.rates.get(role) == 0 for role in roles):
+            raise SettingsError(
+                f"objective.phases.{number}.rates are 0 for every role, so nothing would be trained; "
+                f"expected more than 0 for one of {sorted(roles)}"
+            )
 
 
 def weights_at(

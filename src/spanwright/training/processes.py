@@ -20,7 +20,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from spanwright.batches.pieces import Integers
+from spanwright.arrays import Integers
 from spanwright.devices import AUTO, chosen_device
 from spanwright.errors import InputError, SpanwrightError
 from spanwright.training.runtime import shared_threads

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-import spanwright
+from spanwright import __version__
 from spanwright.errors import InputError
 from spanwright.identity import Values, changed_names, write_down, written_down
 from spanwright.origin import commit
@@ -67,7 +67,7 @@ def read_record(folder: Path) -> dict[str, Any]:
 def provenance(settings: Settings, documents: Mapping[str, Documents]) -> dict[str, Any]:
     """What a reader needs to repeat a run: settings, versions, commit and digests of the data."""
     packages = ("torch", "transformers", "tokenizers", "numpy")
-    versions = {"python": platform.python_version(), "spanwright": spanwright.__version__}
+    versions = {"python": platform.python_version(), "spanwright": __version__}
     return {
         "settings": settings.model_dump(mode="json"),
         "corpora": {name: digest(split) for name, split in documents.items()},

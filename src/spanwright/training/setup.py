@@ -10,14 +10,15 @@ import numpy as np
 import torch
 from torch import nn
 
+from spanwright.arrays import Integers
 from spanwright.artifact import TrainedModel
 from spanwright.batches.batch import Array, Batch
 from spanwright.batches.collate import Sampling, collate
 from spanwright.batches.order import Portion, training_order
-from spanwright.batches.pieces import Integers, PieceEncoder
+from spanwright.batches.pieces import PieceEncoder
 from spanwright.batches.prepare import window_lengths
 from spanwright.batches.writer import Vocabulary
-from spanwright.errors import SettingsError
+from spanwright.errors import SettingsError, counted
 from spanwright.parts.build import build
 from spanwright.parts.encoder.backbone import hidden_size, load_pretrained, trained_further
 from spanwright.settings import Settings
@@ -245,7 +246,8 @@ def warn_of_few_steps(steps: int, epochs: int) -> list[str]:
         return []
     enough = -(-_FEW_STEPS * epochs // max(1, steps))
     return [
-        f"this run has only {steps} steps, in which a model learns little: try --set training.epochs={enough}"
+        f"this run has only {counted(steps, 'step')}, in which a model learns little: "
+        f"try --set training.epochs={enough}"
     ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from spanwright.batches.pieces import Integers
+from spanwright.arrays import Integers
 from spanwright.parts.batch import to_tensors
 from spanwright.parts.precision import check_precision, lowered
 from spanwright.training.checkpoint import Position

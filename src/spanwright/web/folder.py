@@ -11,15 +11,14 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from spanwright import artifact
 from spanwright.artifact import TrainedModel
 from spanwright.errors import InputError, SpanwrightError
+from spanwright.formats.io.whole_folders import whole_folder
 from spanwright.model_files.folders import model_folder
 from spanwright.model_files.stored import digests_of
 from spanwright.predicting.onnx.export import (
@@ -57,18 +56,13 @@ def export_web(model: str | Path, out: str | Path, *, onnxruntime_web: Path | No
     runtime = runtime_files(onnxruntime_web)
     graphs = _graphs(loaded, stored_weights_digest(digests_of(folder)))
     contents = dict(_contents(loaded, served_name(folder), graphs, runtime))
-    out = out.resolve()
-    partial = out.with_name(f".{out.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
     try:
-        for name, content in contents.items():
-            (partial / name).parent.mkdir(parents=True, exist_ok=True)
-            (partial / name).write_bytes(content)
-        artifact.replace_folder(partial, out)
+        with whole_folder(out) as partial:
+            for name, content in contents.items():
+                (partial / name).parent.mkdir(parents=True, exist_ok=True)
+                (partial / name).write_bytes(content)
     except OSError as error:
         raise SpanwrightError(f"{out}: the web folder could not be written: {error}") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
     return sum(map(len, contents.values()))
 
 

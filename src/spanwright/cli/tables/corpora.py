@@ -11,7 +11,7 @@ from rich.text import Text
 from spanwright.cli.tables.table import Table
 from spanwright.corpora.overlap import Overlap
 from spanwright.corpora.shared_documents import REASONS
-from spanwright.corpora.statistics import Statistics
+from spanwright.corpora.statistics import Consistency, Statistics
 from spanwright.corpora.suggest_map import Suggestion
 from spanwright.errors import counted
 from spanwright.lexicons import Coverage
@@ -44,16 +44,19 @@ def corpus_figures_table(figures: Statistics) -> Table:
         ("discontinuous", f"{nesting.discontinuous:,}"),
         ("cutting a word", f"{nesting.cutting_words:,}"),
         ("distinct mention strings", f"{consistency.strings:,} ({consistency.ambiguous:,} of several types)"),
-        (
-            "label consistency",
-            f"{100 * consistency.share:.1f} % of {consistency.occurrences:,} occurrences of mention strings "
-            f"are annotated",
-        ),
+        ("label consistency", _consistency(consistency)),
     ]
     table = Table(box=None, show_header=False)
     for name, value in rows:
         table.add_row(name, value)
     return table
+
+
+def _consistency(found: Consistency) -> str:
+    if not found.occurrences:
+        return "-"
+    occurrences = counted(found.occurrences, "occurrence")
+    return f"{100 * found.share:.1f} % of {occurrences} of mention strings are annotated"
 
 
 def type_counts_table(figures: Statistics) -> Table:

@@ -8,10 +8,10 @@ import numpy as np
 from rich.box import SIMPLE
 from rich.text import Text
 
+from spanwright.arrays import Integers
 from spanwright.cli.tables.table import Table
 from spanwright.evaluation import Averages, Counts, Scores
 from spanwright.evaluation.breakdowns import Breakdowns
-from spanwright.evaluation.columns import Integers
 from spanwright.evaluation.concepts import ConceptScores
 from spanwright.evaluation.criteria import Criterion, CriterionScores, Matches
 from spanwright.evaluation.mistake_passages import Passage

@@ -1,14 +1,27 @@
-"""Names of files: ids of documents as safe names and back, and those that are hidden."""
+"""Names of files: ids of documents as safe names and back, those found in a folder, and those hidden."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 _SAFE = "#+,=@"
 _LONGEST = 200
+
+
+class FoundFile(NamedTuple):
+    """A file, and the folder that was given for it: the ids of texts are their paths in that folder."""
+
+    path: Path
+    folder: Path | None = None
+
+
+def found_file(path: str | Path | FoundFile) -> FoundFile:
+    """A path as a found file; one that was given by itself has no folder."""
+    return path if isinstance(path, FoundFile) else FoundFile(Path(path))
 
 
 def file_name(id: str) -> str:

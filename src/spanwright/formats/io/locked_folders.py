@@ -25,7 +25,7 @@ def locked_folder(folder: Path) -> Iterator[None]:
     except BlockingIOError:
         raise InputError(
             f"{folder}: another process is at work in this folder; wait for it, stop it, or choose another "
-            f"--out"
+            f"folder"
         ) from None
     else:
         try:

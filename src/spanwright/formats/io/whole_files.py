@@ -15,7 +15,12 @@ def whole_file(path: Path, *, durable: bool = True) -> Iterator[Path]:
 
     What has the name is on the disk: no loss of power leaves a part of it there, or takes it away. Without
     `durable` that is left to the system, which is much faster where thousands of small files are written.
+    Where a path is a link, the file that it leads to is replaced; a device or a pipe is written to as it is.
     """
+    if is_device(path):
+        yield path
+        return
+    path = path.resolve() if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial")
     try:
@@ -27,6 +32,11 @@ def whole_file(path: Path, *, durable: bool = True) -> Iterator[Path]:
             sync(path.parent)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def is_device(path: Path) -> bool:
+    """Whether a path is a device, a pipe or a socket, and neither a file nor a folder."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -5,7 +5,8 @@
     8701013	0	10	Famotidine	Chemical	D015738
 
 The text of a document is the title, a line break and the abstract, so that the offsets of the file hold as
-they are; with an empty abstract it is the title alone. Relation lines (`CID` and those of BioRED) relate two
+they are; with an empty abstract it is the title alone. Line ends at the very end of a text are not written.
+Relation lines (`CID` and those of BioRED) relate two
 concepts. Columns that `Entity` has no place for are kept in `annotation_notes["pubtator_columns"]`, and the
 id of a block that repeats an earlier one in `metadata["given_id"]`. The
 option `offsets` says what offsets count where that is not characters: `utf-16` or `bytes`.
@@ -35,7 +36,13 @@ from spanwright.formats.pubtator.annotations import (
     relation_of,
 )
 from spanwright.formats.standoff import given_borders, key, remark_other_mention
-from spanwright.formats.unwritable import Unwritable, shown_entity, unwritable_concepts, unwritable_relation
+from spanwright.formats.unwritable import (
+    BLANKS,
+    Unwritable,
+    shown_entity,
+    unwritable_concepts,
+    unwritable_relation,
+)
 from spanwright.text import Document, Entity, Relation
 
 _TEXT_LINE = re.compile(r"([^|\t\n]+)\|([ta])\|")
@@ -165,6 +172,12 @@ def _joined(title: str, abstract: str = "") -> str:
     return f"{title}\n{abstract}" if abstract else title
 
 
+def _ended(document: Document) -> str:
+    """The text without line ends at its very end, which count for nothing unless an entity has them."""
+    ended = document.text.rstrip("\r\n")
+    return document.text if any(entity.end > len(ended) for entity in document.entities) else ended
+
+
 def _sections(text: str) -> tuple[str, str]:
     """Title and abstract of a text; a line break that the format cannot express becomes a blank."""
     title, _, abstract = text.partition("\n")
@@ -186,14 +199,15 @@ def serialise(documents: Iterable[Document]) -> Iterator[str]:
 
 
 def _lines(document: Document, id: str) -> Iterator[str]:
-    title, abstract = _sections(document.text)
+    text = _ended(document)
+    title, abstract = _sections(text)
     yield f"{id}|t|{title}"
     yield f"{id}|a|{abstract}"
     for entity in document.entities:
         if not obstacle(entity):
             yield "\t".join([id, *columns_of(entity, document)])
     for relation in document.relations:
-        if columns := relation_columns(relation, document.text):
+        if columns := relation_columns(relation, text):
             yield "\t".join([id, *columns])
 
 
@@ -201,9 +215,10 @@ def unwritable(document: Document) -> Iterator[Unwritable]:
     """One line for each thing of a document that a reader would not get back."""
     if not document.id or _ILLEGAL_IN_ID.search(document.id):
         yield Unwritable("ids", f"the id {document.id!r} of a document")
-    if _joined(*_sections(document.text)) != document.text:
+    text = _ended(document)
+    if _joined(*_sections(text)) != text:
         line = f"the line breaks of document {document.id!r} but for one, which parts title and abstract"
-        yield Unwritable("texts", line)
+        yield Unwritable("texts", line, fate=BLANKS)
     yield from given_borders(document)
     for entity in document.entities:
         if found := obstacle(entity):
@@ -211,7 +226,7 @@ def unwritable(document: Document) -> Iterator[Unwritable]:
         elif join_concepts(entity.concepts) is None:
             yield unwritable_concepts(document, entity)
     for relation in document.relations:
-        if not relation_columns(relation, document.text):
+        if not relation_columns(relation, text):
             yield unwritable_relation(document, relation)
 
 

@@ -15,9 +15,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 from spanwright.errors import InputError
-from spanwright.formats.format import Format, ReadingLog
+from spanwright.formats.format import Format
 from spanwright.text import Document
 from spanwright.text.sentences import sentences
 
@@ -62,8 +63,12 @@ def _lines(rows: Iterable[tuple[str, ...]], delimiter: str) -> str:
     return written.getvalue()
 
 
-def _refuse(path: Path, log: ReadingLog) -> Iterator[Document]:
-    raise InputError(f"{path}: a table of entities has no texts, so it can only be written")
+def refuse(path: Path) -> NoReturn:
+    """Say why a table is not read, and what is."""
+    raise InputError(
+        f"{path}: a table of entities has no texts, so it can only be written; expected documents with "
+        f"their texts, such as those of `spanwright tag MODEL INPUTS --out tagged.jsonl`"
+    )
 
 
 def _table(name: str, suffix: str, delimiter: str) -> Format:
@@ -71,8 +76,8 @@ def _table(name: str, suffix: str, delimiter: str) -> Format:
         name=name,
         description=f"a table of entities, a row each ({name.upper()})",
         suffixes=(suffix,),
-        recognises=lambda path, head: False,
-        read=_refuse,
+        recognises=lambda path, head: head.partition("\n")[0] == delimiter.join(COLUMNS),
+        read=lambda path, log: refuse(path),
         serialise=partial(serialise, delimiter=delimiter),
         holds=frozenset(("concepts", "confidences")),
     )

@@ -145,11 +145,12 @@ def unwritable(document: Document) -> Iterator[Unwritable]:
 FORMAT = Format(
     name="xmi",
     description="a folder of UIMA's XMI files with their type system, as INCEpTION has them",
-    suffixes=(),
+    suffixes=(_SUFFIX,),
     recognises=recognises,
     read=read,
     options={"layer": str, "feature": str},
     write=write,
+    writes_folder=True,
     is_whole=is_whole,
     holds=frozenset(("concepts",)),
     own_unwritable=unwritable,

@@ -31,7 +31,6 @@ _E5_CONFIG = {
     "num_attention_heads": 12,
 }
 """Its package has no configuration, but its graph shows these sizes; the rest is as in BERT."""
-Array = npt.NDArray[np.generic]
 
 
 def write_gte(files: Sequence[Path], out: Path) -> None:
@@ -110,7 +109,7 @@ def _write_weights(graph: Path, out: Path) -> None:
     (out / _WEIGHTS).write_bytes(save(read_weights(graph), metadata={"format": "pt"}))
 
 
-def read_weights(file: Path) -> dict[str, Array]:
+def read_weights(file: Path) -> dict[str, npt.NDArray[np.generic]]:
     """All weights but a pooler's; the matrices of linear maps have shape (outputs, inputs), as in torch.
 
     Exporters keep the names of weights that they leave as they are. The matrix of a linear map is transposed

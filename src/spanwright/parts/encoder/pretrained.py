@@ -107,8 +107,9 @@ def check_known(name: str) -> None:
 
 def unknown_encoder(name: str, reason: str) -> InputError:
     """The error of an encoder that cannot be loaded."""
+    near = "" if name in NAMES else did_you_mean(name, NAMES)
     return InputError(
-        f"encoder {name!r} cannot be loaded{did_you_mean(name, NAMES)}: {reason} Expected one of "
+        f"encoder {name!r} cannot be loaded{near}: {reason} Expected one of "
         f"{', '.join(NAMES)}, a folder with config.json, weights and tokenizer.json, or a Hugging Face id "
         f"(needs network)"
     )

@@ -72,7 +72,17 @@ class Job:
             "tagging": tagging,
             "reading": asdict(self.reading),
             "inputs": {item.path: item.bytes for item in self.inputs},
+            **self._folders(),
         }
+
+    def _folders(self) -> dict[str, Any]:
+        """In which folders texts have their ids; nothing where that is their own, as in older versions."""
+        found = {
+            item.path: item.folder
+            for item in self.inputs
+            if item.folder not in (None, str(Path(item.path).parent))
+        }
+        return {"folders": found} if found else {}
 
 
 class Engine(Protocol):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanwright.errors import InputError, SpanwrightError
+from spanwright.formats import plain_text
 from spanwright.formats.files import FORMATS, named, write, write_stream
 from spanwright.formats.format import Format
 from spanwright.formats.unwritable import count_unwritable
@@ -23,9 +24,6 @@ from spanwright.text import Document, words
 
 if TYPE_CHECKING:
     from spanwright.predicting.tagger import Tagger
-
-_NOT_ONE_FILE = ("brat", "bc2gm", "text")
-"""Formats of a file for each document, or of several files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +77,9 @@ def shard_format(tagging: TaggingOptions) -> Format:
 
 
 def _is_one_file(format: Format) -> bool:
+    """Whether many documents are written as one file; a text file holds one document."""
     is_written = format.serialise is not None or format.write is not None
-    return is_written and format.name not in _NOT_ONE_FILE
+    return is_written and not format.is_folder and format is not plain_text.FORMAT
 
 
 def tag_shard(tagger: Tagger, shard: Shard, tagging: TaggingOptions) -> ShardResult:
@@ -145,8 +144,10 @@ def _is_expressible(
 ) -> bool:
     """Whether a document can be written; what is left out of it is reported in any case."""
     unwritable = [line for line in format.unwritable(document) if line.needs_leave]
-    reason = "left out" if lossy else f"{format.name} cannot express (leave it out with --lossy)"
-    problems += [_problem(path, document, f"{reason}: {line}") for line in unwritable]
+    refused = f"{format.name} cannot express (allow that with --lossy)"
+    problems += [
+        _problem(path, document, f"{line.fate if lossy else refused}: {line}") for line in unwritable
+    ]
     return lossy or not unwritable
 
 

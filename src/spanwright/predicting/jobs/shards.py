@@ -15,7 +15,7 @@ from pathlib import Path
 from spanwright.errors import InputError, MissingExtraError
 from spanwright.formats.files import stream
 from spanwright.formats.format import Problem, ReadingLog
-from spanwright.formats.io.file_names import visible_files
+from spanwright.formats.io.file_names import FoundFile, found_file, visible_files
 from spanwright.formats.io.opening import bytes_read
 from spanwright.text import Document
 
@@ -28,6 +28,8 @@ class Input:
 
     path: str
     bytes: int
+    folder: str | None = None
+    """In which it was found; the ids of texts are their paths there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +95,12 @@ class GroupEnd:
     """What was decided about its files, such as the tag scheme that was detected."""
 
 
-def list_inputs(paths: Iterable[Path]) -> tuple[Input, ...]:
+def list_inputs(paths: Iterable[Path | FoundFile]) -> tuple[Input, ...]:
     """The paths with their sizes; that of a folder is the sum of its files."""
-    return tuple(Input(str(path), _size(path)) for path in paths)
+    return tuple(
+        Input(str(path), _size(path), None if folder is None else str(folder))
+        for path, folder in map(found_file, paths)
+    )
 
 
 def _size(path: Path) -> int:
@@ -138,7 +143,7 @@ def read_group(group: Group, reading: Reading) -> Iterator[Shard | GroupEnd]:
     cutter = _Cutter(group.name, reading)
     before = 0
     for item in group.inputs:
-        for document in _documents(item.path, reading, cutter):
+        for document in _documents(item, reading, cutter):
             cutter.add(document, item.path)
             if cutter.is_full:
                 yield cutter.cut(before + min(bytes_read(Path(item.path)), item.bytes))
@@ -148,9 +153,10 @@ def read_group(group: Group, reading: Reading) -> Iterator[Shard | GroupEnd]:
     yield GroupEnd(group.name, tuple(cutter.sizes), tuple(cutter.log.notes))
 
 
-def _documents(path: str, reading: Reading, cutter: _Cutter) -> Iterator[Document]:
+def _documents(item: Input, reading: Reading, cutter: _Cutter) -> Iterator[Document]:
     try:
-        yield from stream(path, cutter.log, format=reading.format, options=reading.options)
+        file = FoundFile(Path(item.path), None if item.folder is None else Path(item.folder))
+        yield from stream(file, cutter.log, format=reading.format, options=reading.options)
     except (OSError, MemoryError, MissingExtraError):
         # Not the fault of the input: the job stops, and goes on when this is mended.
         raise
@@ -159,7 +165,7 @@ def _documents(path: str, reading: Reading, cutter: _Cutter) -> Iterator[Documen
     ) as error:  # a reader that stumbles over one file must not keep the others from being read
         reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         cutter.unreadable += 1
-        cutter.log.remark(Path(path), 0, f"not read, or not to its end: {reason}")
+        cutter.log.remark(Path(item.path), 0, f"not read, or not to its end: {reason}")
 
 
 class _Cutter:

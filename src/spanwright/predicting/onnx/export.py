@@ -19,7 +19,7 @@ import torch
 
 from spanwright import artifact
 from spanwright.errors import InputError, MissingExtraError, SpanwrightError
-from spanwright.formats.io.whole_files import sync
+from spanwright.formats.io.whole_folders import whole_folder
 from spanwright.model_files.digests import RUNTIME
 from spanwright.model_files.folders import model_folder
 from spanwright.model_files.stored import digests_of
@@ -53,29 +53,20 @@ def export(folder: str | Path, out: str | Path, *, small: bool = False) -> None:
     model = exportable_model(folder)
     if out.exists():
         _check_is_model(out)
-    out = out.resolve()  # so that it has a name, whichever way it was given
-    partial = out.with_name(f".{out.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
     try:
-        if small:
-            artifact.save(model, partial, bits=16)
-            model = exportable_model(partial)  # whose weights are rounded, as graphs must have them
-        partial.mkdir(parents=True, exist_ok=True)
-        _copy_others(folder, partial)
-        weights = stored_weights_digest(digests_of(partial))
-        _write_types(model.network, weights, partial)
-        for part, graph in network_graphs(model, weights):
-            _write(graph, part, partial, in_floats=not small or not part.in_8_bits)
-        runtime = {RUNTIME: "onnx-int8"} if small else {}
-        artifact.seal(partial, **{LONGEST: model.longest_input}, **runtime)
-        for file in partial.iterdir():
-            sync(file)
-        artifact.replace_folder(partial, out)
+        with whole_folder(out) as partial:
+            if small:
+                artifact.save(model, partial, bits=16)
+                model = exportable_model(partial)  # whose weights are rounded, as graphs must have them
+            _copy_others(folder, partial)
+            weights = stored_weights_digest(digests_of(partial))
+            _write_types(model.network, weights, partial)
+            for part, graph in network_graphs(model, weights):
+                _write(graph, part, partial, in_floats=not small or not part.in_8_bits)
+            runtime = "onnx-int8" if small else None  # also where the model was a small export itself
+            artifact.seal(partial, **{LONGEST: model.longest_input, RUNTIME: runtime})
     except OSError as error:
-        artifact.restore_folder(out)
         raise SpanwrightError(f"{out}: the export could not be written: {error}") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def exportable_model(folder: Path) -> artifact.TrainedModel:

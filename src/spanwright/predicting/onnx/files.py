@@ -67,7 +67,7 @@ class Graph:
         """One of the files of a model. `weights` are digests of the weights that it may have been made from,
         threads as many as there are cores unless told."""
         self._path = files.folder / name
-        self._session = _session(self._path, _checked(name, files, weights), threads or _usual_threads())
+        self._session = _session(self._path, _checked(name, files, weights), threads or usual_threads())
         self.inputs = tuple(entry.name for entry in self._session.get_inputs())
         self.outputs = tuple(entry.name for entry in self._session.get_outputs())
 
@@ -122,7 +122,7 @@ def _session(path: Path, content: bytes, threads: int) -> Any:
         raise ModelError(f"{path}: cannot be run: {_first_line(error)}") from None
 
 
-def _usual_threads() -> int:
+def usual_threads() -> int:
     """As many as this process may use, or as its environment says, as torch would have it."""
     wished = os.environ.get("OMP_NUM_THREADS", "")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

@@ -27,6 +27,7 @@ from spanwright.predicting.onnx.files import (
     file_name,
     graph_file,
     stored_weights_digest,
+    usual_threads,
 )
 from spanwright.predicting.onnx.network import VECTORS, GraphNetwork
 from spanwright.settings import check
@@ -48,11 +49,16 @@ class _Graphs:
 
     files: Digests
     runtime: Runtime
-    threads: int | None
+    threads: int
+
+    @property
+    def by_window(self) -> bool:
+        """Whether windows are run one by one, each by one thread."""
+        return self.runtime == "onnx-int8"
 
     def __call__(self, part: str) -> Graph:
         name, weights = graph_file(self.files.folder, part, self.runtime), stored_weights_digest(self.files)
-        return Graph(name, self.files, weights=(weights,), threads=self.threads)
+        return Graph(name, self.files, weights=(weights,), threads=1 if self.by_window else self.threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +87,13 @@ class GraphModel(TaggingModel[GraphNetwork]):
 
     @property
     def load(self) -> TaggingLoad:
-        """How much is tagged at once."""
-        return graph_load(deep_head=self.network.has_deep_head)
+        """How much is tagged at once.
+
+        Batches in 8 bits are single windows: a batch has one scale for all its numbers, and what is found in
+        a text must not depend on other texts. Threads then work on a window each.
+        """
+        usual, graphs = graph_load(deep_head=self.network.has_deep_head), self._made_of.graphs
+        return replace(usual, windows=1, batches=graphs.threads) if graphs.by_window else usual
 
     def predict(self, batch: Batch[Array]) -> Predictions[Array]:
         """What the network predicts of a batch."""
@@ -128,7 +139,7 @@ def load_graphs(folder: Path, runtime: Runtime, threads: int | None) -> GraphMod
     description = described(folder)
     files = digests_of(folder, description)
     try:
-        return _loaded(description, _Graphs(files, runtime, threads))
+        return _loaded(description, _Graphs(files, runtime, threads or usual_threads()))
     except Exception as error:  # a stranger's files can be wrong in any way: one clear error for all of them
         raise refusal(folder, error) from error
 

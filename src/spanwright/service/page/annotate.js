@@ -57,9 +57,14 @@ async function go(to) {
   await attempt(() => open(to), () => go(to));
 }
 
+/** Show the text at a place. If the model fails, the text is there all the same, without suggestions. */
 async function open(to) {
   const found = await service.textAt(to);
-  const suggested = found.done || found.entities.length ? found.entities : await suggestions(found.text);
+  let problem = null;
+  const suggested = found.done || found.entities.length ? found.entities : await suggestions(found.text).catch((failed) => {
+    problem = failed;
+    return [];
+  });
   const units = unitsOf(found.text);
   const words = found.words.map(([start, end]) => [units(start), units(end)]);
   suggested.forEach(({ type }) => list(type));
@@ -71,9 +76,11 @@ async function open(to) {
     open: !found.done,
   })));
   [place, current, chosen, isNew, selected, isSaved] = [to, found, null, false, null, true];
+  texts[to][1] = found.done; // by somebody else, perhaps
   find("marked").scrollTop = 0;
   listTexts();
   draw();
+  if (problem) throw problem;
 }
 
 /** What the model finds in a text that comes without suggestions. */

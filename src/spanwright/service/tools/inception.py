@@ -74,12 +74,12 @@ def _read(request: RecommendRequest) -> Any:
     """The CAS of a request, whose type system must have the place of predictions."""
     try:
         types = parse_types(request.type_system.encode(), "typeSystem")
-    except InputError as error:
+    except (InputError, UnicodeEncodeError) as error:
         raise FieldError(("typeSystem",), str(error)) from None
     _check_place(request.metadata, types)
     try:
         return load_cas(request.document.xmi.encode(), types, "xmi")
-    except InputError as error:
+    except (InputError, UnicodeEncodeError) as error:
         raise FieldError(("document", "xmi"), str(error)) from None
 
 

@@ -116,7 +116,7 @@ class LabelStudio:
     async def setup(self, request: SetupRequest) -> SetupAnswer:
         """Take note of a project, of which nothing is kept; refuse one that labels no texts."""
         if request.label_schema:
-            self._labels(labelled_texts(request.label_schema))
+            self._labels(labelled_texts(request.label_schema, "schema"), "schema")
         return SetupAnswer(model_version=self._version)
 
     async def versions(self) -> VersionsAnswer:
@@ -125,8 +125,8 @@ class LabelStudio:
 
     async def predict(self, request: PredictRequest) -> PredictAnswer:
         """Regions for the texts of tasks."""
-        tags = labelled_texts(request.label_config)
-        labels = self._labels(tags)
+        tags = labelled_texts(request.label_config, "label_config")
+        labels = self._labels(tags, "label_config")
         texts = [_text(task, tag, number) for number, task in enumerate(request.tasks) for tag in tags]
         found = await suggested(self._service, texts)
         rows = [found[start : start + len(tags)] for start in range(0, len(found), len(tags))]
@@ -136,13 +136,13 @@ class LabelStudio:
         """Hear of annotations and projects; there is nothing to do, even if the project is gone."""
         return WebhookAnswer(status="ok", detail=f"{request.action}: noted; nothing is trained here")
 
-    def _labels(self, tags: Sequence[LabelledText]) -> list[dict[str, str]]:
+    def _labels(self, tags: Sequence[LabelledText], field: str) -> list[dict[str, str]]:
         """The labels of the model's types, for each tag; at least one has to be there."""
         labels = [self._naming.among(tag.labels) for tag in tags]
         if not any(labels):
             asked = ", ".join(dict.fromkeys(label for tag in tags for label in tag.labels)) or "none"
             raise FieldError(
-                ("label_config",),
+                (field,),
                 f"the model has none of the labels of the project: {asked}; expected one of its types "
                 f"{', '.join(self._naming.types.values())}, or names for them in a file (serve --tool-types)",
             )
@@ -167,8 +167,17 @@ class LabelStudio:
 
 def _text(task: Task, tag: LabelledText, number: int) -> Document:
     """The text of a task; an empty one where it has none."""
-    value = task.data.get(tag.key)
+    value = _found(task.data, tag.key)
     place = ("tasks", number, "data", tag.key)
     if value is not None and not isinstance(value, str):
         raise FieldError(place, "expected a string, as <Text> shows it")
     return document_of(value or "", place)
+
+
+def _found(data: Any, key: str) -> Any:
+    """What stands under a key, as Label Studio looks it up: as it is, or name by name; None for nothing."""
+    if key in data:
+        return data[key]
+    for name in key.split("."):
+        data = data.get(name) if isinstance(data, dict) else None
+    return data

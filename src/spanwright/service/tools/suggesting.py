@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from spanwright.errors import InputError
-from spanwright.service.answers import Service
-from spanwright.service.batching import OverloadError
+from spanwright.service.answers import Service, check_words, late
 from spanwright.service.messages import FieldError
 from spanwright.text import Document, Entity
 
@@ -25,7 +24,12 @@ def document_of(text: str, place: tuple[str | int, ...]) -> Document:
 
 
 async def suggested(service: Service, documents: Sequence[Document]) -> list[Document]:
-    """The documents with the entities that the default model finds."""
+    """The documents with the entities that the default model finds.
+
+    The limit of words is for each, as tools send many at once.
+    """
+    for document in documents:
+        await check_words([document], service.limits.request_words, "a text")
     model = service.models[0]
     found: list[Document] = []
     for run in _runs(documents):
@@ -33,8 +37,7 @@ async def suggested(service: Service, documents: Sequence[Document]) -> list[Doc
             async with asyncio.timeout(service.timeout):
                 found += await model.batcher.tag(run, {})
         except TimeoutError:
-            reason = f"{len(run)} texts were not tagged within {service.timeout:g} s"
-            raise OverloadError(reason, model.batcher.retry_seconds) from None
+            raise late(service.timeout, model) from None
     return found
 
 
@@ -62,7 +65,7 @@ class Naming:
         if unknown:
             raise InputError(
                 f"the model has no type {unknown[0]!r}, to which a name for tools is given; expected: "
-                f"{', '.join(types)}"
+                f"{', '.join(dict.fromkeys(types))}"
             )
         self.types = {type_: given.get(type_, type_) for type_ in types}
 

@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spanwright.arrays import Floats32
 from spanwright.errors import InputError
 
-Floats = NDArray[np.float32]
 Stream = gzip.GzipFile | BinaryIO
 
 _EXPECTED = "expected word2vec (text or binary), GloVe or fastText's .vec (not its .bin), each also as .gz"
@@ -38,7 +37,7 @@ _HEAD_BYTES = 1 << 16
 _BLOCK_BYTES = 1 << 20
 
 
-def read_word_vectors(path: str | Path, words: Collection[str]) -> tuple[dict[str, Floats], int]:
+def read_word_vectors(path: str | Path, words: Collection[str]) -> tuple[dict[str, Floats32], int]:
     """The vectors (size,) of those of the words that a file has, and the size of its vectors.
 
     A word that is not in the file has the vector of its lower-cased form, if that is there. Of several rows
@@ -52,7 +51,7 @@ def read_word_vectors(path: str | Path, words: Collection[str]) -> tuple[dict[st
             rows, size = _rows(path, file, {form.encode() for word in words for form in _forms(word)})
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{path}: not a whole gzip file ({error}); fetch it again") from error
-    found: dict[str, Floats] = {}
+    found: dict[str, Floats32] = {}
     for word in words:
         for form in _forms(word):
             if form.encode() in rows:
@@ -60,7 +59,7 @@ def read_word_vectors(path: str | Path, words: Collection[str]) -> tuple[dict[st
     return found, size
 
 
-def vector_table(words: Sequence[str], vectors: Mapping[str, Floats], size: int) -> Floats:
+def vector_table(words: Sequence[str], vectors: Mapping[str, Floats32], size: int) -> Floats32:
     """(words, size): a row for each word, of NaN where it has no vector."""
     table = np.full((len(words), size), np.nan, dtype=np.float32)
     for number, word in enumerate(words):
@@ -80,7 +79,7 @@ def _opened(path: Path) -> Stream:
     return gzip.open(path) if compressed else path.open("rb", buffering=_BLOCK_BYTES)
 
 
-def _rows(path: Path, file: Stream, wanted: set[bytes]) -> tuple[dict[bytes, Floats], int]:
+def _rows(path: Path, file: Stream, wanted: set[bytes]) -> tuple[dict[bytes, Floats32], int]:
     """The rows of wanted words, and the size of rows."""
     line = file.readline(_LONGEST_LINE)
     start = len(_BYTE_ORDER_MARK) if line.startswith(_BYTE_ORDER_MARK) else 0
@@ -97,7 +96,7 @@ def _rows(path: Path, file: Stream, wanted: set[bytes]) -> tuple[dict[bytes, Flo
         found = _text_rows(path, file, wanted, size=size, count=None)
     else:
         raise InputError(f"{path}:1: no word vectors in {_shown(line)}; {_EXPECTED}")
-    rows: dict[bytes, Floats] = {}
+    rows: dict[bytes, Floats32] = {}
     for word, row in found:
         rows.setdefault(word, row)
     return rows, size
@@ -114,7 +113,7 @@ def _is_text(file: Stream) -> bool:
 
 def _text_rows(
     path: Path, file: Stream, wanted: set[bytes], *, size: int, count: int | None
-) -> Iterator[tuple[bytes, Floats]]:
+) -> Iterator[tuple[bytes, Floats32]]:
     """The rows of wanted words after a line `count size`, or without such a line."""
     seen = 0
     for number, raw in enumerate(file, start=1 if count is None else 2):
@@ -142,7 +141,7 @@ def _taken_apart(line: bytes, size: int, where: str) -> tuple[bytes, bytes]:
     return word, b" ".join(numbers)
 
 
-def _parsed(numbers: bytes, size: int, where: str) -> Floats:
+def _parsed(numbers: bytes, size: int, where: str) -> Floats32:
     """(size,): a row of numbers in text."""
     fields = numbers.split()
     try:
@@ -158,7 +157,7 @@ def _parsed(numbers: bytes, size: int, where: str) -> Floats:
 
 def _binary_rows(
     path: Path, file: Stream, wanted: set[bytes], *, size: int, count: int
-) -> Iterator[tuple[bytes, Floats]]:
+) -> Iterator[tuple[bytes, Floats32]]:
     """The rows of wanted words after a line `count size`."""
     width = size * np.dtype(np.float32).itemsize
     block, place = b"", 0
@@ -182,7 +181,7 @@ def _binary_rows(
         raise InputError(f"{path}: more than the {count} rows that its first line says; {_EXPECTED}")
 
 
-def _checked(row: Floats, size: int, where: str) -> Floats:
+def _checked(row: Floats32, size: int, where: str) -> Floats32:
     if len(row) != size or not np.isfinite(row).all():
         found = f"{len(row)} numbers" if len(row) != size else "a number that is not finite"
         raise InputError(f"{where}: {found}; expected {size} finite numbers")

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from spanwright.arrays import Booleans, Integers
 from spanwright.batches.batch import Array, Batch, Rewrites
-from spanwright.batches.pieces import Integers
 from spanwright.batches.writer import (
     END,
     LONGEST,
@@ -34,7 +34,6 @@ from spanwright.training.writer.word_vectors import read_word_vectors, vector_ta
 CORPUS = "corpus"
 """The source of synonyms that stands for the concept ids of the training corpus."""
 Numbers = tuple[int, ...]
-Booleans = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,12 @@ def test_a_line_goes_through_the_means(results: Results, drawn: list[Any], tmp_p
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0.1", "0.5"]
 
 
+def test_a_plot_waits_until_all_of_its_recipes_have_runs(results: Results) -> None:
+    recipes = [each.recipe for each in results.corpora[0].recipes]
+    assert results.have(recipes)
+    assert not results.have([*recipes, "spanner"])
+
+
 def test_bars_are_as_high_as_the_means(results: Results, drawn: list[Any], tmp_path: Path) -> None:
     draw_plot(PlotPlan(kind="bars", recipes=("plain",)), results, tmp_path / "plot.png", title="one")
     axes = drawn[0].axes[0]

@@ -100,7 +100,7 @@ def _compared(plan: Plan, out: Path, only_finished: bool, device: str, watcher: 
 
 def save_results(results: Results, plan: Plan, out: Path) -> None:
     """Write tables and pictures; each file appears when it is complete."""
-    plots = plots_of(plan)
+    plots = {name: plot for name, plot in plots_of(plan).items() if results.have(plot.recipes)}
     pages = {
         "results.json": json.dumps(results.to_dict(), indent=2, ensure_ascii=False) + "\n",
         "results.md": markdown(results, ["f1.png", *(f"plot-{name}.png" for name in plots)]),

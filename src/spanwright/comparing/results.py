@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
@@ -154,6 +154,10 @@ class Results:
     """Of the code that made them; None outside of a checkout."""
     machine: dict[str, Any]
     claims: tuple[ClaimResult, ...] = ()
+
+    def have(self, recipes: Collection[str]) -> bool:
+        """Whether every corpus has runs of all these recipes; one that goes on may lack some."""
+        return all({*recipes} <= {each.recipe for each in corpus.recipes} for corpus in self.corpora)
 
     def to_frame(self) -> Any:
         """A table of pandas with a row for each recipe and corpus: mean F1, its deviation, and p."""

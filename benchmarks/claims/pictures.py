@@ -9,14 +9,19 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from spanwright.comparing import RunOutcome
 from spanwright.comparing.claims import ClaimResult, verdict_on
 from spanwright.evaluation import Effect
+from spanwright.pictures import DIVERGING, INK, QUIET, RULE, new_figure, save, styled
 
-COLOURS = {"confirmed": "tab:green", "not confirmed": "tab:grey", "contradicted": "tab:red"}
-_PAPER = {"marker": "D", "color": "tab:orange", "markersize": 5, "linestyle": "none"}
+COLOURS = {"confirmed": DIVERGING[-1], "not confirmed": QUIET, "contradicted": DIVERGING[0]}
+_PAPER = {
+    "marker": "D",
+    "markeredgecolor": INK,
+    "markerfacecolor": "none",
+    "markersize": 6,
+    "linestyle": "none",
+}
 _WIDTHS = "width to 10"
 
 
@@ -58,6 +63,7 @@ def _scaled(effect: Effect, scale: float) -> Effect:
     return Effect(scale * effect.value, scale * effect.low, scale * effect.high, effect.p_value)
 
 
+@styled()
 def draw_effects(results: Sequence[ClaimResult], path: Path, title: str) -> bool:
     """Effects with their intervals beside the paper's, those in points apart. False if there is none."""
     judged = [result for result in results if result.effect is not None]
@@ -69,23 +75,21 @@ def draw_effects(results: Sequence[ClaimResult], path: Path, title: str) -> bool
     if not sides:
         return False
     heights = [len(rows) + 2 for rows in sides.values()]
-    figure = Figure(figsize=(9, 1.2 + 0.24 * sum(heights)), layout="constrained")
+    figure = new_figure(9, 1.2 + 0.24 * sum(heights))
     panels = figure.subplots(len(sides), 1, squeeze=False, height_ratios=heights)[:, 0]
     for axes, (unit, rows) in zip(panels, sides.items(), strict=True):
         _draw_rows(axes, rows)
         axes.set_xlabel("effect in points of F1 or of a share" if unit == "points" else "effect, no unit")
-    figure.suptitle(
-        f"{title}: ours with 95 % (green: confirmed, red: contradicted), the paper's in orange", fontsize=10
-    )
+    figure.suptitle(f"{title}: effects with 95 % intervals; blue confirms, brown contradicts, ◇ the paper")
     _save(figure, path)
     return True
 
 
 def _draw_rows(axes: Any, rows: Sequence[Row]) -> None:
-    axes.axvline(0, color="black", linewidth=0.8)
+    axes.axvline(0, color=INK, linewidth=0.8)
     for place, row in enumerate(rows):
         if row.first and place:
-            axes.axhline(place - 0.5, color="lightgrey", linewidth=0.8)
+            axes.axhline(place - 0.5, color=RULE, linewidth=0.8)
         if row.ours is not None:
             value, sides = row.ours.value, (row.ours.value - row.ours.low, row.ours.high - row.ours.value)
             margins = [[side] if isfinite(side) else [0.0] for side in sides]
@@ -94,16 +98,17 @@ def _draw_rows(axes: Any, rows: Sequence[Row]) -> None:
             )
         if row.paper is not None:
             axes.plot([row.paper], [place], **_PAPER)
-    axes.set_yticks(range(len(rows)), [row.name for row in rows], fontsize=8, parse_math=False)
+    axes.set_yticks(range(len(rows)), [row.name for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
 
 
+@styled()
 def draw_trends(result: ClaimResult, outcomes: Sequence[RunOutcome], path: Path) -> bool:
     """F1 along the recipes of a trend, less that of the first, with the paper's. False if there is none."""
     claim = result.claim
     if not claim.order or not result.by_corpus:
         return False
-    figure = Figure(figsize=(2.5 + 0.9 * len(claim.order), 3.4), layout="constrained")
+    figure = new_figure(2.5 + 0.9 * len(claim.order), 3.4)
     axes = figure.subplots()
     places = range(len(claim.order))
     for corpus in result.by_corpus:
@@ -119,22 +124,21 @@ def draw_trends(result: ClaimResult, outcomes: Sequence[RunOutcome], path: Path)
     for name, numbers in claim.reported.items():
         if len(numbers) == len(claim.order):
             axes.plot(places, [number - numbers[0] for number in numbers], "D--", label=f"paper: {name}")
-    axes.set_xticks(
-        places, [short(recipe) for recipe in claim.order], parse_math=False, rotation=20, ha="right"
-    )
+    axes.set_xticks(places, [short(recipe) for recipe in claim.order], rotation=20, ha="right")
     axes.set_ylabel("F1, less that of the first")
-    axes.set_title(f"{claim.place}: {claim.name}", parse_math=False, fontsize=10)
+    axes.set_title(f"{claim.place}: {claim.name}")
     axes.legend(fontsize=8)
     _save(figure, path)
     return True
 
 
+@styled()
 def draw_curves(outcomes: Sequence[RunOutcome], path: Path, title: str) -> bool:
     """Dev F1 after each epoch, as a mean over seeds, with every seed behind it. False if there is none."""
     corpora = list(dict.fromkeys(run.corpus for run in outcomes if run.record.dev_f1))
     if not corpora:
         return False
-    figure = Figure(figsize=(3.4 * len(corpora) + 2, 3.4), layout="constrained")
+    figure = new_figure(3.4 * len(corpora) + 2, 3.4)
     recipes = list(dict.fromkeys(run.recipe for run in outcomes))
     panels = figure.subplots(1, len(corpora), squeeze=False)[0]
     for axes, corpus in zip(panels, corpora, strict=True):
@@ -143,15 +147,15 @@ def draw_curves(outcomes: Sequence[RunOutcome], path: Path, title: str) -> bool:
                 run for run in outcomes if (run.corpus, run.recipe) == (corpus, recipe) and run.record.dev_f1
             ]
             _draw_curve(axes, [run.record.dev_f1 for run in own], f"C{number % 10}", short(recipe))
-        axes.set_title(corpus, parse_math=False, fontsize=9)
+        axes.set_title(corpus)
         axes.set_xlabel("epoch")
         axes.xaxis.get_major_locator().set_params(integer=True)
     panels[0].set_ylabel("dev F1")
     handles = {
         text: line for axes in panels for line, text in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(list(handles.values()), list(handles), loc="outside right upper", fontsize=8)
-    figure.suptitle(f"{title}: dev F1 by epoch", parse_math=False, fontsize=10)
+    figure.legend(list(handles.values()), list(handles), loc="outside right upper")
+    figure.suptitle(f"{title}: dev F1 by epoch")
     _save(figure, path)
     return True
 
@@ -168,12 +172,13 @@ def _draw_curve(axes: Any, curves: Sequence[Sequence[float]], colour: str, name:
         axes.plot([epoch + 1 for epoch in epochs], means, color=colour, marker="o", markersize=3, label=name)
 
 
+@styled()
 def draw_widths(outcomes: Sequence[RunOutcome], path: Path, title: str) -> bool:
     """F1 by words of the entity and by nesting, where entities nest (DSpERT, figures 2 and 3)."""
     nested = [run for run in outcomes if _nests(run)]
     if not nested:
         return False
-    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    figure = new_figure(9, 3.4)
     recipes = list(dict.fromkeys(run.recipe for run in nested))
     for axes, attribute in zip(figure.subplots(1, 2), (_WIDTHS, "nesting"), strict=True):
         buckets = [
@@ -190,7 +195,7 @@ def draw_widths(outcomes: Sequence[RunOutcome], path: Path, title: str) -> bool:
         axes.set_xlabel("words of the entity (gold entities)" if attribute == _WIDTHS else "nesting, by gold")
     figure.axes[0].set_ylabel("test F1")
     figure.axes[0].legend(fontsize=8)
-    figure.suptitle(title, parse_math=False, fontsize=10)
+    figure.suptitle(title)
     _save(figure, path)
     return True
 
@@ -201,7 +206,6 @@ def _nests(run: RunOutcome) -> bool:
     )
 
 
-def _save(figure: Figure, path: Path) -> None:
-    """Write a PNG; its bytes depend on nothing but the picture."""
+def _save(figure: Any, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, format="png", dpi=110, metadata={"Software": None})
+    save(figure, path)

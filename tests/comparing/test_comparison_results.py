@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -15,11 +16,12 @@ from rich.console import Console
 
 from spanwright.cli.tables.training import recipe_scores_table
 from spanwright.comparing.outcomes import analyse
-from spanwright.comparing.result_texts import heat_map_csv, markdown, mistakes_csv
+from spanwright.comparing.result_texts import effect_texts, heat_map_csv, markdown, mistakes_csv
 from spanwright.comparing.results import heat_map_buckets, summarise_runs
 from spanwright.comparing.runs import training_time
 from spanwright.errors import InputError
 from spanwright.evaluation import (
+    Effect,
     Matches,
     break_down,
     compare_documents,
@@ -296,3 +298,8 @@ def test_a_narrow_terminal_loses_no_number(tmp_path: Path) -> None:
 def test_one_seed_has_no_deviation(tmp_path: Path) -> None:
     page = markdown(pretending.results(tmp_path, {"plain": right}, seeds=1))
     assert "| plain | 100.00 | 100.00 | 100.00 | 100.0 | base | 4 | 50 |" in page
+
+
+def test_an_effect_of_one_seed_has_neither_interval_nor_p() -> None:
+    assert effect_texts(Effect(0.02, -math.inf, math.inf, 1.0), in_points=True) == ("+2.0", "–", "–")
+    assert effect_texts(Effect(0.02, 0.01, 0.03, 0.02), in_points=True) == ("+2.0", "+1.0 to +3.0", "0.020")

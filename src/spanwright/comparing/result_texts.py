@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from math import isfinite
 
 from spanwright.comparing.claims import ClaimResult
 from spanwright.comparing.results import SIGNIFICANT, CorpusResult, RecipeResult, Results
@@ -125,6 +126,8 @@ def effect_texts(effect: Effect, *, in_points: bool) -> tuple[str, str, str]:
         f"{100 * number:+.1f}" if in_points else f"{number:+.2f}"
         for number in (effect.value, effect.low, effect.high)
     )
+    if not isfinite(effect.high - effect.low):  # one seed says nothing about chance
+        return value, "–", "–"
     return value, f"{low} to {high}", f"{effect.p_value:.3f}" if effect.p_value >= _LEAST_P else "< 0.001"
 
 

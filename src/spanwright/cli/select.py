@@ -49,14 +49,14 @@ def select_command(
     unwritable: list[Unwritable] = []
     write(chosen, out, unwritable=unwritable)
     report_unwritable(unwritable)
-    typer.echo(f"{out}: {_told(len(chosen), len(pool), count, by)}")
+    typer.echo(f"{out}: {_phrase(len(chosen), len(pool), count, by)}")
 
 
-def _told(chosen: int, texts: int, count: int, by: str) -> str:
+def _phrase(chosen: int, texts: int, count: int, by: str) -> str:
     """How many texts were chosen, in which order, and why not as many as asked for."""
-    told = f"{chosen} of {texts} texts"
+    phrase = f"{chosen} of {texts} texts"
     if chosen:
-        told += ", drawn at random" if by == "random" else ", the most worthwhile first"
+        phrase += ", drawn at random" if by == "random" else ", the most worthwhile first"
     if chosen < min(count, texts):  # All that are new were chosen.
-        told += f"; {texts - chosen} left out: {_LEFT_OUT}"
-    return told
+        phrase += f"; {texts - chosen} left out: {_LEFT_OUT}"
+    return phrase

@@ -5,7 +5,7 @@
 Offsets count characters and are half open; the option `offsets` says what else they count in a file of
 another tool: `utf-16` or `bytes`. Only `text` is needed. Entities may have `fragments`, `concepts`, a
 `confidence` and their `text`, which is compared with what stands at their offsets; documents may have
-`relations` (see `relations`), `words` and `sentences` (lists of [start, end]), `corpus`, `metadata`,
+`relations` (see `relations.py`), `words` and `sentences` (lists of [start, end]), `corpus`, `metadata`,
 `annotation_notes` and `generated_id`. Other keys of a document are kept in its metadata. Written with the
 option `mentions=yes`, entities have their `text`.
 """

@@ -193,7 +193,7 @@ def test_scores_and_the_model_card_hold_every_evaluation_split(
 def test_only_finished_things_are_left_in_the_run_folder(finished: tuple[RunResult, Recorder]) -> None:
     names = {path.name for path in finished[0].folder.iterdir()}
     files = {"settings.json", "journal.jsonl", "timings.jsonl", "scores.json"}
-    assert names == files | {"checkpoints", "model"}
+    assert names == files | {"checkpoints", "model", "dev.jsonl", "test.jsonl"}
 
 
 def test_patience_ends_a_run_that_gets_no_better(tiny_encoder: str, tmp_path: Path) -> None:

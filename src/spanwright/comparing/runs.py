@@ -1,7 +1,7 @@
 """The runs of a comparison: what each of them is, whether it is done already, and doing it.
 
-A run lives in `OUT/runs/CORPUS/RECIPE/seed-N`. Its folder is that of any training, with the model's answers
-beside it as `test.jsonl`: from then on, no analysis needs the model.
+A run lives in `OUT/runs/CORPUS/RECIPE/seed-N`. Its folder is that of any training, which has the model's
+answers, so no analysis needs the model.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def plan_runs(plan: Plan, out: Path, watcher: RunsWatcher) -> list[Run]:
 
 
 def perform(run: Run, watcher: Watcher, device: str = AUTO) -> None:
-    """Train, or go on with an interrupted training, and write the test predictions."""
+    """Train, or go on with an interrupted training."""
     if not run.finished:
         train(
             run.settings,
@@ -157,13 +157,15 @@ def perform(run: Run, watcher: Watcher, device: str = AUTO) -> None:
             device=device,
             watcher=watcher,
         )
-    predictions(run, "test", device)
     # They only serve an interrupted training, and of many runs they would fill the disk.
     shutil.rmtree(run.folder / "checkpoints", ignore_errors=True)
 
 
 def predictions(run: Run, split: ScoredSplit, device: str = AUTO) -> list[Document]:
-    """What the model of a finished run answers on dev or test; asked once, then read from its folder."""
+    """What the model of a finished run answers on dev or test, as its training wrote it.
+
+    Where that file is gone, the model is asked again.
+    """
     path, documents = run.folder / f"{split}.jsonl", run.corpus.split(split)
     if not path.exists():
         write(load(run.folder / "model", device=device).tag(documents), path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from spanwright.evaluation import (
     fit_calibration,
     tune_thresholds,
 )
+from spanwright.text import Entity
 
 
 def uncalibrated(model: TrainedModel) -> TrainedModel:
@@ -69,6 +70,14 @@ def confidence_facts(model: TrainedModel, splits: Mapping[str, Confidences]) -> 
             for name, found in splits.items()
         },
     }
+
+
+def reported(model: TrainedModel, entities: Sequence[Entity], corpus: str | None) -> tuple[Entity, ...]:
+    """What a model found uncalibrated in a document of a corpus, with its calibrated confidences."""
+    found = np.array([each.confidence for each in entities], dtype=np.float64)
+    confidences = model.reported(found, model.labels.corpus_id(corpus)).tolist()
+    pairs = zip(entities, confidences, strict=True)
+    return tuple(replace(entity, confidence=confidence) for entity, confidence in pairs)
 
 
 def _reported(model: TrainedModel, found: Confidences) -> Floats:

@@ -14,6 +14,7 @@ from spanwright.arrays import Integers
 from spanwright.artifact import TrainedModel
 from spanwright.devices import AUTO
 from spanwright.evaluation import Scores
+from spanwright.formats.files import write
 from spanwright.formats.io.locked_folders import locked_folder
 from spanwright.formats.io.whole_files import write_whole
 from spanwright.formats.io.whole_folders import restore_folder
@@ -229,9 +230,12 @@ class _Run:
         return artifact.load(self.folder / "model", self.processes.device)
 
     def _final_scores(self) -> dict[str, Scores]:
-        """Score the best model on every split, save it calibrated and write `scores.json`."""
+        """Score the best model on every split; write it calibrated, its answers and `scores.json`."""
         done = finish(self.setup, self._best())
         self._save_model(done.model, done.scores, confidence=done.confidence, pruning=done.pruning)
+        for name, answers in done.answers.items():
+            pairs = zip(self.setup.evaluation[name].source, answers, strict=True)
+            write((document.tagged(own) for document, own in pairs), self.folder / f"{name}.jsonl")
         summary = {name: entry.to_dict() for name, entry in done.scores.items()}
         write_whole(self.folder / "scores.json", json.dumps(summary, indent=2) + "\n")
         return done.scores

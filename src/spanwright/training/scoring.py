@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,11 +13,14 @@ from spanwright.evaluation import Comparison, Scores, collect_confidences, compa
 from spanwright.parts.batch import to_tensors
 from spanwright.parts.precision import lowered
 from spanwright.predicting.tagger import Tagger
-from spanwright.text import Document
-from spanwright.training.confidence import calibrated, confidence_facts, uncalibrated
+from spanwright.text import Document, Entity
+from spanwright.training.confidence import calibrated, confidence_facts, reported, uncalibrated
 from spanwright.training.data import Split
 from spanwright.training.setup import Setup
 from spanwright.training.thresholds import set_tuned_thresholds
+
+_ANSWERED = ("dev", "test")
+"""The splits whose answers are kept; those of single corpora are parts of them, or beside the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +67,19 @@ class FinishedModel:
     """How it was calibrated, and its calibration errors."""
     pruning: dict[str, dict[str, Any]]
     """What its pruner keeps of each split; empty without a pruner."""
+    answers: dict[str, list[tuple[Entity, ...]]]
+    """What it finds in each document of dev and, when given, test."""
 
 
 def finish(setup: Setup, best: TrainedModel) -> FinishedModel:
     """Score the best model of a run on every split, and calibrate it on dev."""
     # A resumed run may have been calibrated already: it is fitted again, on the network's confidences.
     model, evaluation, data = uncalibrated(best), setup.evaluation, setup.data
-    compared = {name: compare_model(model, split, setup.kept) for name, split in evaluation.items()}
+    found = {name: [each.entities for each in _tagged(model, split)] for name, split in evaluation.items()}
+    compared = {
+        name: _compared(split, found[name], unjudged=set(setup.kept) - split.report.types.keys())
+        for name, split in evaluation.items()
+    }
     scores = {name: strict_scores(entry) for name, entry in compared.items()}
     confidences = {name: collect_confidences(entry) for name, entry in compared.items()}
     splits = {name: data.dev_split(name) for name in data.corpora}
@@ -78,26 +87,33 @@ def finish(setup: Setup, best: TrainedModel) -> FinishedModel:
     model = calibrated(model, confidences["dev"], own)
     pruned = {name: pruning_report(model, split) for name, split in evaluation.items()}
     pruning = {name: report.to_dict() for name, report in pruned.items() if report}
-    return FinishedModel(model, scores, confidence_facts(model, confidences), pruning)
+    answers = {
+        name: [
+            reported(model, entities, document.corpus)
+            for document, entities in zip(evaluation[name].source, found[name], strict=True)
+        ]
+        for name in _ANSWERED
+        if name in evaluation
+    }
+    return FinishedModel(model, scores, confidence_facts(model, confidences), pruning, answers)
 
 
 def score_model(model: TrainedModel, split: Split) -> Scores:
     """Strict scores of a model on a split."""
-    return strict_scores(compare_model(model, split))
+    return strict_scores(compare_documents(split.source, _tagged(model, split)))
 
 
-def compare_model(model: TrainedModel, split: Split, kept: Sequence[str] = ()) -> Comparison:
-    """What a model finds in a split beside its entities, but for kept types that nobody annotated there."""
+def _tagged(model: TrainedModel, split: Split) -> Iterator[Document]:
+    """The documents of a split as a model answers them."""
     model.network.eval()
-    unjudged = {name for name in kept if name not in split.report.types}
-    found = Tagger(model).tag_prepared(split.documents)
-    return compare_documents(split.source, (_without(document, unjudged) for document in found))
+    return Tagger(model).tag_prepared(split.documents)
 
 
-def _without(document: Document, types: Collection[str]) -> Document:
-    if not types:
-        return document
-    return document.with_entities(tuple(each for each in document.entities if each.type not in types))
+def _compared(split: Split, found: Iterable[tuple[Entity, ...]], *, unjudged: Set[str]) -> Comparison:
+    """What was found in a split beside its entities, but for kept types that nobody annotated there."""
+    judged = (tuple(each for each in entities if each.type not in unjudged) for entities in found)
+    pairs = zip(split.source, judged, strict=True)
+    return compare_documents(split.source, (document.tagged(entities) for document, entities in pairs))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ RECIPES = {
     "crf": ("bundling", (*making.SMALL, "auxiliaries.tagger.kind=crf")),
     "binder": ("binder", (*making.SMALL, "candidates.width_limit=2")),
     "dspert": ("dspert", DEEP),
+    "shallow": ("dspert/shallow-max", DEEP),
     "joint-ib": ("joint-ib", making.SMALL_JOINT_IB),
     "sigmoid": ("plain", (*making.SMALL, "scorer={kind='sigmoid'}", "candidates.pruning.size=8")),
     "cvae": ("plain", (*making.SMALL, "auxiliaries.cvae.hidden=16", "auxiliaries.cvae.latent=6")),

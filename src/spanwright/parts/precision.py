@@ -49,7 +49,7 @@ class Lowered:
 
     def __init__(self, network: nn.Module, precision: Precision) -> None:
         self._regions: list[torch.autocast] = []
-        self._kind = _KINDS[precision]
+        self._network, self._kind = network, _KINDS[precision]
         self._handles = [
             handle
             for module in network.modules()
@@ -62,7 +62,8 @@ class Lowered:
         ]
 
     def _enter(self, module: nn.Module, _: object) -> None:
-        region = torch.autocast(next(module.parameters()).device.type, dtype=self._kind)
+        # The network's device: a part may have no weights, such as a span Transformer without blocks.
+        region = torch.autocast(next(self._network.parameters()).device.type, dtype=self._kind)
         self._regions.append(region)
         region.__enter__()  # type: ignore[no-untyped-call]
 

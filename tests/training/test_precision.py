@@ -36,6 +36,8 @@ RECIPES = {
     "binder": ("binder", (*making.SMALL, "candidates.width_limit=2")),
     "dspert": ("dspert", DEEP),
     "shallow": ("dspert/shallow-max", DEEP),
+    "shallow-attention": ("dspert/shallow-multiplicative", DEEP),
+    "initial-attention": ("dspert/initial-additive", DEEP),
     "joint-ib": ("joint-ib", making.SMALL_JOINT_IB),
     "sigmoid": ("plain", (*making.SMALL, "scorer={kind='sigmoid'}", "candidates.pruning.size=8")),
     "cvae": ("plain", (*making.SMALL, "auxiliaries.cvae.hidden=16", "auxiliaries.cvae.latent=6")),

@@ -78,7 +78,8 @@ class Aggregation(nn.Module):
             return pooled(words, spans, torch.maximum, width_limit=self.width_limit)
         if self.kind == "mean":
             return pooled(words, spans, torch.add, width_limit=self.width_limit) / spans.widths[:, None]
-        scores = self.weigh(words)
+        # Where products have 16 bits, the sum over words keeps those of the states.
+        scores = self.weigh(words).to(words.dtype)
         if torch.compiler.is_exporting():
             return self._attended(scores, words, spans)
         return torch.cat([self._attended(scores, words, part) for part in span_chunks(spans, self.chunk)])

@@ -7,11 +7,20 @@ from pathlib import Path
 
 import pretending
 import pytest
+import torch
 
+import making
+import tiny
 from places import ROOT
 from spanwright.comparing import load_plan
 from spanwright.comparing.plan import Plan
+from spanwright.text import Document
+from spanwright.training.checkpoint import Position
 from spanwright.training.corpora_file import load_corpora_file
+from spanwright.training.processes import joined_processes
+from spanwright.training.scoring import finish, score_dev
+from spanwright.training.setup import set_up
+from spanwright.training.step import Learner
 
 CLAIMS = ROOT / "benchmarks" / "claims"
 PLANS = sorted(path.stem for path in CLAIMS.glob("*.toml"))
@@ -77,3 +86,47 @@ def test_files_of_public_corpora_are_there(plan: Plan, corpora: Path) -> None:
 def test_several_corpora_are_those_of_the_label_map(name: str) -> None:
     file = load_corpora_file(CLAIMS / "corpora" / f"{name}.toml")
     assert file.target == ("BioRED",) and len(file.corpora) == 10 and file.map == "cvae-ner"
+
+
+@pytest.fixture(scope="module")
+def deep_encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """As many blocks as the deepest plan asks for."""
+    return str(tiny.encoder_folder(tmp_path_factory.mktemp("deep") / "encoder", layers=12))
+
+
+def documents(count: int, prefix: str, *, several: bool) -> list[Document]:
+    """Made-up documents; where several corpora are asked for, those of BioRED and of one beside it."""
+    made = making.documents(count, prefix=prefix, flat=True)
+    if not several:
+        return making.with_concepts(made)
+    return [*making.of_corpus(genes(made), "BioRED"), *making.of_corpus(genes(made), "GNormPlus")]
+
+
+def genes(documents: list[Document]) -> list[Document]:
+    return [
+        each.with_entities(tuple(entity for entity in each.entities if entity.type == "Gene"))
+        for each in documents
+    ]
+
+
+@every_plan
+def test_every_recipe_of_a_plan_learns_and_answers(plan: Plan, deep_encoder: str) -> None:
+    done = set()
+    for corpus in plan.corpora:
+        for recipe in plan.recipes_on(corpus):
+            asked = plan.settings(recipe, corpus)
+            encoder = asked.encoder.model_copy(update={"name": deep_encoder})
+            settings = asked.model_copy(update={"encoder": encoder})
+            if (text := settings.model_dump_json()) in done:
+                continue
+            done.add(text)
+            several = settings.corpora is not None
+            train = documents(6, "train", several=several)
+            setup = set_up(settings, train, documents(2, "dev", several=several), [])
+            with joined_processes("cpu") as processes:
+                learner = Learner(setup, processes)
+                for progress in (0.05, 0.95):  # in the phases of a recipe, and after them
+                    loss, _ = learner.step(setup.batches(0)[:1], Position(), progress=progress)
+                    assert torch.isfinite(torch.tensor(loss))
+            score_dev(setup)
+            assert finish(setup, setup.model).scores["dev"].micro.gold > 0

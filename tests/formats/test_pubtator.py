@@ -230,6 +230,30 @@ def test_an_entity_that_changed_is_written_with_its_own_concepts(tmp_path: Path)
     assert read(tmp_path, write(changed))[0][0].entities == changed.entities
 
 
+@pytest.mark.parametrize(
+    ("column", "concepts"),
+    [
+        (
+            "tmVar:p|SUB|V|600|E;HGVS:p.V600E;CorrespondingGene:673",
+            ("tmVar:p|SUB|V|600|E", "HGVS:p.V600E", "CorrespondingGene:673"),
+        ),
+        ("|DEL|46|S", ("|DEL|46|S",)),
+        ("c|DEL888|C", ("c|DEL888|C",)),
+        ("MESH:D005947,-", ("MESH:D005947",)),
+        ("D002544|-1", ("D002544",)),
+    ],
+)
+def test_variants_are_one_concept_and_no_concept_is_none(column: str, concepts: tuple[str, ...]) -> None:
+    assert split_concepts(column) == concepts
+
+
+def test_a_mention_with_tabs_is_one_column(tmp_path: Path) -> None:
+    block = "1|t|a\tb disease\n1|a|\n1\t0\t3\ta\tb\tDisease\tD1\n"
+    (document,), log = read(tmp_path, block)
+    assert document.entities == (Entity(0, 3, "Disease", concepts=("D1",)),)
+    assert not log.problems
+
+
 @given(concepts=st.lists(concept_ids(), max_size=4).map(tuple))
 def test_joined_concepts_split_again(concepts: tuple[str, ...]) -> None:
     column = join_concepts(concepts)

@@ -13,13 +13,15 @@ from spanwright.cli.reading import (
     InputOptions,
     Lossy,
     OutputFormat,
-    read_and_report,
+    report,
     report_unwritable,
+    streamed,
 )
 from spanwright.cli.tables.corpora import split_sizes_table
 from spanwright.corpora.splitting import split_documents
 from spanwright.errors import InputError
 from spanwright.formats.files import write, writer_for
+from spanwright.formats.format import ReadingLog
 from spanwright.formats.unwritable import Unwritable
 
 
@@ -47,8 +49,11 @@ def split_command(
         raise InputError(f"--out names a file twice: {', '.join(map(str, out))}; expected distinct files")
     for path in out:
         writer_for(path, to)
-    corpus = read_and_report(inputs, format=format, options=option or ())
-    parts = split_documents(corpus.documents, share, seed=seed)
+    log = ReadingLog()
+    with streamed(inputs, log, format=format, options=option or ()) as read:
+        documents = list(read)
+    report(log)
+    parts = split_documents(documents, share, seed=seed)
     unwritable: list[Unwritable] = []
     for path, part in zip(out, parts, strict=True):
         write(part, path, format=to, lossy=lossy, unwritable=unwritable)

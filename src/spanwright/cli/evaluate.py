@@ -165,7 +165,7 @@ def evaluate_command(
     if full and (confidence := _confidence_part(comparison)):
         parts["confidence"] = confidence
     if concepts or lexicon:
-        parts["concepts"] = _concepts_part(comparison, lexicon or (), training)
+        parts["concepts"] = _concepts_part(comparison, lexicon or (), training, ignore_type or ())
     if against:
         asked = CRITERIA if criteria or full else CRITERIA[:1]
         parts["against"] = _against_part(comparison, compare("against"), asked)
@@ -257,13 +257,16 @@ def _confidence_part(comparison: Comparison) -> _Part | None:
 
 
 def _concepts_part(
-    comparison: Comparison, lexicons: Sequence[str], training: Iterable[Document] | None
+    comparison: Comparison,
+    lexicons: Sequence[str],
+    training: Iterable[Document] | None,
+    ignore_types: Sequence[str],
 ) -> _Part:
     """Scores of concepts; identifiers of one term of a lexicon are the same."""
     from spanwright.linking.concepts import SameConcepts
 
     same = SameConcepts(read_lexicons(lexicons).terms())
-    scores = score_concepts(comparison.pairs, same=same.first, training=training)
+    scores = score_concepts(comparison.pairs, same=same.first, training=training, ignore_types=ignore_types)
     notes = []
     if not scores.mentions.gold:
         notes.append("concepts: no gold entity has one, so there is nothing to compare with")

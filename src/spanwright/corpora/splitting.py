@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
-from math import frexp
+from math import frexp, isfinite
 
 from spanwright.corpora.articles import articles, given_id
 from spanwright.errors import InputError, counted
@@ -24,7 +24,7 @@ def split_documents(
     lacks most, for its share, of what they hold: entities of each type, and documents. No part stays empty.
     Deterministic in the seed; each part keeps the order of the documents.
     """
-    if len(shares) < 2 or any(share <= 0 for share in shares):
+    if len(shares) < 2 or not all(isfinite(share) and share > 0 for share in shares):
         raise InputError(f"shares {list(shares)}: expected two or more numbers above 0, such as 80 10 10")
     together = _by_article(documents)
     if len(together) < len(shares):

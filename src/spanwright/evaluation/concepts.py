@@ -7,7 +7,7 @@ asks, as `same`. Gold entities without a concept, and answers of "no concept", a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ LINKS = "links"
 FAMILIAR = ("name seen", "name unseen, concept seen", "concept unseen")
 """How gold mentions are to the training documents."""
 Same = Callable[[str], str]
+_Keyed = list[tuple[Key, Entity]]
 _DEEPEST = 5
 
 
@@ -111,18 +112,26 @@ class ConceptScores:
 
 
 def score_concepts(
-    pairs: Iterable[Pair], *, same: Same = str, training: Iterable[Document] | None = None
+    pairs: Iterable[Pair],
+    *,
+    same: Same = str,
+    training: Iterable[Document] | None = None,
+    ignore_types: Collection[str] = (),
 ) -> ConceptScores:
-    """The scores of pairs of gold and predicted documents; `training` parts names seen from unseen ones."""
+    """The scores of pairs of gold and predicted documents; `training` parts names seen from unseen ones.
+
+    Entities of `ignore_types` count on neither side.
+    """
     known = None if training is None else _Known(training, same)
     scores = ConceptScores()
     if known is not None:
         scores.by_familiarity = {name: MentionCounts() for name in FAMILIAR}
     for pair in pairs:
-        _count_mentions(scores, pair, same)
-        _count_document(scores, pair, same)
+        golds, predicted = _keyed(pair, ignore_types)
+        _count_mentions(scores, golds, predicted, same)
+        _count_document(scores, golds, predicted, same)
         if pair.gold is not None:
-            _judge(scores, pair, same, known)
+            _judge(scores, pair, golds, predicted, same, known)
     return scores
 
 
@@ -152,39 +161,40 @@ def _concepts(entity: Entity, same: Same) -> frozenset[str]:
     return frozenset(map(same, entity.concepts))
 
 
-def _count_mentions(scores: ConceptScores, pair: Pair, same: Same) -> None:
-    gold, predicted = (
-        {(key, _concepts(entity, same)) for key, entity in entities if entity.concepts}
-        for entities in _keyed(pair)
+def _count_mentions(scores: ConceptScores, golds: _Keyed, predicted: _Keyed, same: Same) -> None:
+    sides = (
+        {(key, _concepts(entity, same)) for key, entity in side if entity.concepts}
+        for side in (golds, predicted)
     )
-    scores.mentions += _counts(gold, predicted)
+    scores.mentions += _counts(*sides)
 
 
-def _count_document(scores: ConceptScores, pair: Pair, same: Same) -> None:
-    gold, predicted = (
-        {concept for _, entity in entities for concept in _concepts(entity, same)}
-        for entities in _keyed(pair)
+def _count_document(scores: ConceptScores, golds: _Keyed, predicted: _Keyed, same: Same) -> None:
+    sides = (
+        {concept for _, entity in side for concept in _concepts(entity, same)} for side in (golds, predicted)
     )
-    scores.documents += _counts(gold, predicted)
+    scores.documents += _counts(*sides)
 
 
-def _keyed(pair: Pair) -> tuple[list[tuple[Key, Entity]], list[tuple[Key, Entity]]]:
+def _keyed(pair: Pair, ignore_types: Collection[str]) -> tuple[_Keyed, _Keyed]:
     """The entities of both sides, each with what it is compared by."""
     gold = pair.gold.entities if pair.gold is not None else ()
     predicted = pair.predicted.entities if pair.predicted is not None else ()
-    return (
-        list(zip(pair.gold_keys(), gold, strict=True)),
-        list(zip(pair.predicted_keys(), predicted, strict=True)),
+    golds, found = (
+        [(key, entity) for key, entity in zip(keys, own, strict=True) if entity.type not in ignore_types]
+        for keys, own in ((pair.gold_keys(), gold), (pair.predicted_keys(), predicted))
     )
+    return golds, found
 
 
 def _counts(gold: set[Any], predicted: set[Any]) -> Counts:
     return Counts(len(gold & predicted), len(predicted - gold), len(gold - predicted))
 
 
-def _judge(scores: ConceptScores, pair: Pair, same: Same, known: _Known | None) -> None:
+def _judge(
+    scores: ConceptScores, pair: Pair, golds: _Keyed, predicted: _Keyed, same: Same, known: _Known | None
+) -> None:
     """Count the gold mentions of a pair that are predicted, by whether their concepts are right."""
-    golds, predicted = _keyed(pair)
     answers = dict(predicted)
     candidates = _candidates(pair)
     scores.has_candidates |= bool(candidates)

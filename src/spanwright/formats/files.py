@@ -22,6 +22,7 @@ from spanwright.formats.io.file_names import FoundFile, found_file
 from spanwright.formats.io.lines import read_head
 from spanwright.formats.io.opening import bare_path, is_compressed
 from spanwright.formats.io.whole_files import whole_file
+from spanwright.formats.io.whole_folders import filled_folder
 from spanwright.formats.json import conll04, scierc
 from spanwright.formats.json import documents as jsonl
 from spanwright.formats.offsets import MentionCounts
@@ -255,7 +256,9 @@ def writer_for(path: Path, format: str | Format | None = None) -> Format:
 
 
 def check_place(path: Path, format: Format) -> None:
-    """Refuse a folder for a format that is one file, and a file for a format that is a folder."""
+    """Refuse a compressed file, a folder for a format that is one file, and a file for a folder's."""
+    if is_compressed(path):
+        raise InputError(f"{path}: files are written uncompressed; expected {bare_path(path).name}")
     if path.is_dir() and not format.is_folder:
         example = path / f"documents{next(iter(format.suffixes), '')}"
         raise InputError(
@@ -343,15 +346,13 @@ def _other_options(format: Format) -> str:
 def _write_folder(documents: Iterable[Document], folder: Path, format: Format) -> None:
     if format.serialise_folder is None:
         raise InputError(f"the format {format.name!r} is written as one file")
-    folder.mkdir(parents=True, exist_ok=True)
     written: set[str] = set()
-    for document in documents:
-        for name, text in format.serialise_folder(document):
-            if name in written:
-                raise InputError(
-                    f"{folder / name}: two documents have the id {document.id!r}; expected distinct ids"
-                )
-            written.add(name)
-            # Not each of them synced, which would take longer than all the rest.
-            with whole_file(folder / name, durable=False) as partial:
-                partial.write_text(text, encoding="utf-8", newline="")
+    with filled_folder(folder) as partial:
+        for document in documents:
+            for name, text in format.serialise_folder(document):
+                if name in written:
+                    raise InputError(
+                        f"{folder / name}: two documents have the id {document.id!r}; expected distinct ids"
+                    )
+                written.add(name)
+                (partial / name).write_text(text, encoding="utf-8", newline="")

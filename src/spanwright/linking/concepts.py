@@ -22,11 +22,22 @@ class SameConcepts:
     """Which identifiers mean the same: those of one term, whatever prefix a corpus gives them."""
 
     def __init__(self, terms: Iterable[Term] = ()) -> None:
-        self._first: dict[str, str] = {}
+        parent: dict[str, str] = {}
+
+        def root(id: str) -> str:
+            while parent[id] != id:
+                # Halved on the way, so that no chain becomes long.
+                parent[id] = id = parent[parent[id]]
+            return id
+
         for term in terms:
-            known = [self._first[id] for id in term.ids if id in self._first]
+            known = [id for id in term.ids if id in parent]
             for id in term.ids:
-                self._first.setdefault(id, known[0] if known else term.ids[0])
+                parent.setdefault(id, id)
+            # A term may join identifiers that were apart so far.
+            for id in term.ids:
+                parent[root(id)] = root((known or term.ids)[0])
+        self._first = {id: root(id) for id in parent}
 
     def first(self, id: str) -> str:
         """The identifier that stands for all that mean the same; an unknown one stands for itself."""

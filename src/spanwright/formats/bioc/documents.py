@@ -108,13 +108,19 @@ class RecordReader:
         entities: list[Entity] = []
         table: dict[str, list[Record]] = {}
         by_id: dict[str, Entity] = {}
+        repeated: list[str] = []
         for annotation, section in annotations:
             entity = self._entity(annotation, offsets, section, bare, line)
             if entity is not None:
                 entities.append(entity)
                 table.setdefault(key(entity), []).append(kept(annotation))
-                by_id.setdefault(str(annotation.get("id")), entity)
+                id = str(annotation.get("id"))
+                repeated += [id] if id in by_id else []
+                by_id.setdefault(id, entity)
         relations = list(self._relations(bare, record, placement, line))
+        if relations and repeated:
+            reason = f"several annotations have the id {repeated[0]!r}; what refers to it means the first"
+            self._log.remark(self._path, line, f"document {bare.id!r}: {reason}")
         types = {entity.type for entity in entities}
         found = (relation_of(each["relation"], by_id, types) for each in relations)
         related = tuple(each for each in found if each is not None)

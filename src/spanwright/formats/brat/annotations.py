@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from spanwright.formats.offsets import Offsets
 from spanwright.formats.standoff import flat, is_column, whole_number
-from spanwright.text import Document, Entity, Range
+from spanwright.text import Entity, Range
 
 ENTITY = "T"
 OTHER_KINDS = frozenset("NREAM#*")
@@ -18,9 +18,10 @@ OTHER_KINDS = frozenset("NREAM#*")
 _REFERENCE = re.compile(r"(?<=[ :])[TREAMN]\d+(?![^ ])")
 # Stands for the name of the ontology before a concept id that has none.
 _NO_ONTOLOGY = "unknown:"
+_LINE = re.compile(r"[^\r\n]+")
 
 
-def parse_entity(line: str, offsets: Offsets) -> tuple[str, Entity, str] | str:
+def parse_entity(line: str, text: str, offsets: Offsets) -> tuple[str, Entity, str] | str:
     """Id, entity and given mention of a `T` line, or the reason why it marks no entity."""
     columns = line.split("\t", 2)
     if len(columns) < 3:
@@ -36,6 +37,7 @@ def parse_entity(line: str, offsets: Offsets) -> tuple[str, Entity, str] | str:
             f"type and offsets are {head!r}; expected a type and 'start end', or 'start end;start end' for "
             f"pieces that do not overlap, with whole numbers 0 <= start < end <= {offsets.end}"
         )
+    ranges = joined_at_line_breaks(ranges, text)
     fragments = ranges if len(ranges) > 1 else ()
     return id, Entity(ranges[0][0], ranges[-1][1], type_, fragments=fragments), mention
 
@@ -51,6 +53,32 @@ def _ranges(offsets: str) -> tuple[Range, ...]:
     ranges.sort()
     overlap = any(left[1] > right[0] for left, right in pairwise(ranges))
     return () if overlap else tuple(ranges)
+
+
+def joined_at_line_breaks(ranges: Sequence[Range], text: str) -> tuple[Range, ...]:
+    """Ranges as they are meant: brat cuts a mention wherever its text has a line break."""
+    joined = [ranges[0]]
+    for start, end in ranges[1:]:
+        gap = text[joined[-1][1] : start]
+        if gap.isspace() and _LINE.fullmatch(gap) is None:
+            start = joined.pop()[0]
+        joined.append((start, end))
+    return tuple(joined)
+
+
+def cut_at_line_breaks(ranges: Sequence[Range], text: str) -> tuple[Range, ...]:
+    """Ranges as brat writes them; one that begins or ends with blanks at a line break stays whole."""
+    return tuple(each for range_ in ranges for each in _lines_of(range_, text))
+
+
+def _lines_of(range_: Range, text: str) -> list[Range]:
+    lines = [each.span() for each in _LINE.finditer(text, *range_) if not each[0].isspace()]
+    return lines if lines and (lines[0][0], lines[-1][1]) == range_ else [range_]
+
+
+def mention_of(entity: Entity, text: str) -> str:
+    """The mention of an entity as brat shows it: its lines with blanks between them."""
+    return flat(" ".join(text[start:end] for start, end in cut_at_line_breaks(entity.ranges, text)))
 
 
 def parse_concept(line: str) -> tuple[str, str] | None:
@@ -71,10 +99,10 @@ def concepts_by_entity(lines: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def entity_line(id: str, entity: Entity, document: Document) -> str:
+def entity_line(id: str, entity: Entity, text: str) -> str:
     """The `T` line of an entity."""
-    offsets = ";".join(f"{start} {end}" for start, end in entity.ranges)
-    return f"{id}\t{entity.type} {offsets}\t{flat(document.mention(entity))}"
+    offsets = ";".join(f"{start} {end}" for start, end in cut_at_line_breaks(entity.ranges, text))
+    return f"{id}\t{entity.type} {offsets}\t{mention_of(entity, text)}"
 
 
 def concept_line(id: str, entity_id: str, concept: str, mention: str) -> str:

@@ -3,7 +3,8 @@
     T1	Disease 0 7;19 25	ovarian cancer
     N1	Reference T1 MESH:D010051	ovarian neoplasms
 
-`T` lines are the entities, of one or several ranges, `N` lines give them concepts, and `R` lines relate them
+`T` lines are the entities, of one or several ranges (a mention over a line break, which brat cuts there, is
+one), `N` lines give them concepts, and `R` lines relate them
 (see `relations`). The text is read with its line ends as they are, because offsets count them; the
 option `offsets` says what else they count where that is not characters: `utf-16` or `bytes`. Where a
 document has more than that, such as events and attributes, all lines that are no entities are kept in
@@ -17,11 +18,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from spanwright.errors import InputError
+from spanwright.errors import InputError, counted
 from spanwright.formats.brat.annotations import (
     ENTITY,
     OTHER_KINDS,
     concepts_by_entity,
+    mention_of,
     parse_concept,
     parse_entity,
 )
@@ -38,9 +40,9 @@ _KINDS = ", ".join(sorted({ENTITY, *OTHER_KINDS}))
 
 
 def recognises(path: Path, head: str) -> bool:
-    """A folder with texts or annotations, or one file of a pair."""
+    """A folder with annotations, or with texts alone, or one file of a pair."""
     if path.is_dir():
-        return bool(_stems(path))
+        return has_annotations(path) or (bool(_stems(path)) and not _others(path))
     return path.suffix == ".ann" or (path.suffix == ".txt" and path.with_suffix(".ann").exists())
 
 
@@ -64,11 +66,25 @@ def read(path: Path, log: ReadingLog, *, offsets: Unit = "characters") -> Iterat
         if document is not None:
             bare += [] if paths[1].is_file() else [paths[0].name]
             yield document
+    if path.is_dir() and (others := _others(path)):
+        log.notes.append(
+            f"{path}: not read, as the name ends in neither .txt nor .ann: {counted(len(others), 'file')}, "
+            f"such as {others[0]}"
+        )
     if bare:
         log.notes.append(
             f"{path}: without an .ann file, and so without entities: {len(bare)} of {len(stems)} texts, such "
             f"as {bare[0]}"
         )
+
+
+def _others(folder: Path) -> list[str]:
+    """Paths of files that are neither texts nor annotations, but for those that brat keeps beside them."""
+    return [
+        file.relative_to(folder).as_posix()
+        for file in visible_files(folder)
+        if file.suffix not in (".txt", ".ann") and file.suffix != ".conf"
+    ]
 
 
 def _stems(folder: Path) -> set[str]:
@@ -124,12 +140,13 @@ def _entity(
     line: str, number: int, document: Document, unit: Unit, path: Path, log: ReadingLog
 ) -> dict[int, tuple[str, Entity]]:
     """The id and the entity of a `T` line under its number, or nothing and a rejection."""
-    parsed = parse_entity(line, offsets_in(document.text, unit))
+    text = document.text
+    parsed = parse_entity(line, text, offsets_in(text, unit))
     if isinstance(parsed, str):
         log.reject_entity(path, number, parsed)
         return {}
     id, entity, given = parsed
-    remark_other_mention(entity, document.mention(entity), given, path, number, log, text=document.text)
+    remark_other_mention(entity, mention_of(entity, text), given, path, number, log, text=text)
     return {number: (id, entity)}
 
 

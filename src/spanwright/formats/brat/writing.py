@@ -18,6 +18,7 @@ from spanwright.formats.brat.annotations import (
     concepts_by_entity,
     entity_line,
     has_writable_type,
+    joined_at_line_breaks,
     lines_that_hold,
     own_id,
 )
@@ -46,7 +47,7 @@ def lines_of(document: Document) -> list[str]:
     marks = _Marks.of(document)
     relations = _Relations.of(document, marks)
     entities = [
-        entity_line(id, entity, document) for id, entity in zip(marks.ids, marks.entities, strict=True)
+        entity_line(id, entity, document.text) for id, entity in zip(marks.ids, marks.entities, strict=True)
     ]
     return [*entities, *_concept_lines(document, marks), *relations.kept, *relations.fresh]
 
@@ -163,6 +164,9 @@ def unwritable(document: Document) -> Iterator[Unwritable]:
             yield Unwritable("entities", f"the type of {shown_entity(document, entity)}")
         elif not all(map(is_column, entity.concepts)):
             yield unwritable_concepts(document, entity)
+        if entity.fragments and joined_at_line_breaks(entity.ranges, document.text) != entity.ranges:
+            line = f"the gap over a line break in {shown_entity(document, entity)}"
+            yield Unwritable("borders", line, fate="marked as well")
     if document.relations or document.annotation_notes:
         relations = _Relations.of(document, _Marks.of(document))
         yield from (unwritable_relation(document, relation) for relation in relations.unwritable)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from spanwright.errors import InputError, counted
 from spanwright.formats.io.whole_files import sync
 
 
@@ -28,6 +29,34 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     except OSError:
         restore_folder(folder)
         raise
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def filled_folder(folder: Path) -> Iterator[Path]:
+    """A new folder beside `folder` to write a corpus to; its files go there after a block without an error.
+
+    Files of the same names are replaced. A folder that holds other files of the same endings is refused, as
+    they would be read as a part of this corpus; it is left as it is.
+    """
+    folder = folder.resolve()
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        partial.mkdir(parents=True)
+        yield partial
+        names = {path.name for path in partial.iterdir()}
+        endings = {path.suffix for path in partial.iterdir()}
+        there = sorted(folder.iterdir()) if folder.exists() else []
+        if others := [path.name for path in there if path.suffix in endings and path.name not in names]:
+            raise InputError(
+                f"{folder}: {counted(len(others), 'file')} there, such as {others[0]}, would be read as a "
+                f"part of what is written; expected a new folder, or one with the same documents"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in partial.iterdir():
+            path.replace(folder / path.name)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 

@@ -13,8 +13,9 @@ from spanwright.formats.standoff import flat, is_column, key, whole_number
 from spanwright.text import Argument, Document, Entity, Relation
 
 _SEPARATORS = re.compile(r"[|,;+]")
-# Sequence variants (`c|SUB|G|2633+1|C;Gene:6559`) have bars, commas and signs inside an identifier.
-_VARIANT = re.compile(r"[a-z]\|[A-Za-z]+\|")
+# Sequence variants (`c|SUB|G|2633+1|C;Gene:6559`) have bars, commas and signs inside an identifier. Some have
+# no level (`|DEL|46|S`), a place beside the kind (`c|DEL888|C`) or their source (`tmVar:p|SUB|V|600|E`).
+_VARIANT = re.compile(r"(?:tmVar:)?[a-z]?\|[A-Za-z]+\d*\|")
 _NO_CONCEPT = frozenset(("", "-", "-1"))
 
 
@@ -34,6 +35,16 @@ def entity_of(columns: list[str], id: str, offsets: Offsets) -> Entity | str:
     if not columns[4]:
         return f"{columns[3]!r} at [{start}, {end}) has no type"
     return Entity(*range_, columns[4], concepts=split_concepts(columns[5]) if len(columns) > 5 else ())
+
+
+def with_whole_mention(columns: list[str], text: str, offsets: Offsets) -> list[str]:
+    """The columns of an annotation; a mention that has tabs in the text is one column."""
+    start, end = (whole_number(column) for column in columns[1:3]) if len(columns) > 5 else (None, None)
+    range_ = None if start is None or end is None else offsets.range(start, end)
+    mention = text[slice(*range_)] if range_ is not None else ""
+    rest = 4 + mention.count("\t")
+    is_torn = "\t" in mention and "\t".join(columns[3:rest]) == mention
+    return [*columns[:3], flat(mention), *columns[rest:]] if is_torn else columns
 
 
 def is_relation(columns: list[str], text: str) -> bool:
@@ -69,7 +80,7 @@ def split_concepts(column: str) -> tuple[str, ...]:
     if column in _NO_CONCEPT:
         return ()
     parts = column.split(";") if _VARIANT.match(column) else _SEPARATORS.split(column)
-    return tuple(stripped for part in parts if (stripped := part.strip()))
+    return tuple(stripped for part in parts if (stripped := part.strip()) not in _NO_CONCEPT)
 
 
 def join_concepts(concepts: tuple[str, ...]) -> str | None:

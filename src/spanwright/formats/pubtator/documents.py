@@ -34,6 +34,7 @@ from spanwright.formats.pubtator.annotations import (
     other_columns,
     relation_columns,
     relation_of,
+    with_whole_mention,
 )
 from spanwright.formats.standoff import given_borders, key, remark_other_mention
 from spanwright.formats.unwritable import (
@@ -132,6 +133,7 @@ def _annotated(document: Document, rows: list[_Row], unit: Unit, path: Path, log
     extra: dict[str, str] = {}
     for number, line in rows:
         columns = (line if isinstance(line, str) else line.replaced).split("\t")
+        columns = with_whole_mention(columns, text, offsets_in(text, unit))
         if isinstance(line, Undecodable):
             note = log.reject_relation if is_relation(columns, text) else log.reject_entity
             note(path, number, line.reason)

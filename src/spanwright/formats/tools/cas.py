@@ -21,7 +21,7 @@ from spanwright.formats.io.file_names import file_name, id_of_file_name, visible
 from spanwright.formats.io.ids import Ids
 from spanwright.formats.io.opening import open_bytes
 from spanwright.formats.io.safe_xml import is_legal, root_name
-from spanwright.formats.io.whole_files import whole_file
+from spanwright.formats.io.whole_folders import filled_folder
 from spanwright.formats.odd_entities import remark_odd_entities
 from spanwright.formats.tools.cas_files import (
     FEATURE,
@@ -109,18 +109,17 @@ def write(documents: Iterable[Document], folder: Path) -> None:
     """Write a folder. What `unwritable` names is left out, and control characters are U+FFFD."""
     types = new_types()
     written: set[str] = set()
-    for document in documents:
-        name = f"{file_name(document.id)}{_SUFFIX}"
-        if name in written:
-            raise InputError(
-                f"{folder / name}: two documents have the id {document.id!r}; expected distinct ids"
-            )
-        written.add(name)
-        content = new_cas(document, whole_entities(document), types).to_xmi()
-        with whole_file(folder / name, durable=False) as partial:
-            partial.write_text(content, encoding="utf-8", newline="")
-    with whole_file(folder / TYPES_FILE) as partial:
-        partial.write_text(types.to_xml(), encoding="utf-8", newline="")
+    with filled_folder(folder) as partial:
+        for document in documents:
+            name = f"{file_name(document.id)}{_SUFFIX}"
+            if name in written:
+                raise InputError(
+                    f"{folder / name}: two documents have the id {document.id!r}; expected distinct ids"
+                )
+            written.add(name)
+            content = new_cas(document, whole_entities(document), types).to_xmi()
+            (partial / name).write_text(content, encoding="utf-8", newline="")
+        (partial / TYPES_FILE).write_text(types.to_xml(), encoding="utf-8", newline="")
 
 
 def unwritable(document: Document) -> Iterator[Unwritable]:

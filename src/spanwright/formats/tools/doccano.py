@@ -58,12 +58,15 @@ def form_named(name: str) -> Form:
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether the first line is an object with a text and labels, or with entities as doccano has them."""
+    """Whether the first line is an object with a text and labels, or with what else doccano alone has.
+
+    Its entities do not tell, where the first document has none.
+    """
     keys = first_keys(head)
     if "text" not in keys:
         return False
-    first = head.partition("\n")[0]
-    return not keys.isdisjoint(_LABELS) or ("entities" in keys and '"start_offset"' in first)
+    is_doccano = _COMMENTS in keys or '"start_offset"' in head
+    return not keys.isdisjoint(_LABELS) or ("entities" in keys and is_doccano)
 
 
 def read(path: Path, log: ReadingLog, *, offsets: Unit = "characters") -> Iterator[Document]:

@@ -32,7 +32,7 @@ class Hub:
         """The files at a revision: `main`, or a commit."""
         commits = self.commits[repository]
         revisions = {sha(repository, number): files for number, files in enumerate(commits)}
-        return commits[-1] if revision == "main" else revisions.get(revision)
+        return (commits[-1] if commits else {}) if revision == "main" else revisions.get(revision)
 
     def fetched(self) -> set[str]:
         """The names of all files whose content was asked for."""
@@ -130,8 +130,9 @@ class _Handler(BaseHTTPRequestHandler):
         if verb == "tree":
             listed = [{"type": "file", "path": path, "size": len(files[path]), "oid": "0"} for path in files]
             return 200, {}, listed
-        number = [files is each for each in self.hub.commits[name]].index(True)
-        return 200, {}, {"id": name, "sha": sha(name, number), "siblings": []}
+        number = next((place for place, each in enumerate(self.hub.commits[name]) if each is files), 0)
+        siblings = [{"rfilename": path} for path in files]
+        return 200, {}, {"id": name, "sha": sha(name, number), "siblings": siblings}
 
     def _commit(self, name: str, body: bytes) -> tuple[int, dict[str, str], Any]:
         lines = [json.loads(line) for line in body.splitlines()]
@@ -140,8 +141,12 @@ class _Handler(BaseHTTPRequestHandler):
             for line in lines
             if line["key"] == "file"
         }
+        removed = {line["value"]["path"] for line in lines if line["key"] == "deletedFile"}
         commits = self.hub.commits[name]
-        commits.append({**(commits[-1] if commits else {}), **added})
+        before = {
+            path: each for path, each in (commits[-1] if commits else {}).items() if path not in removed
+        }
+        commits.append({**before, **added})
         commit = sha(name, len(commits) - 1)
         return 200, {}, {"commitUrl": f"{self.hub.address}/{name}/commit/{commit}", "commitOid": commit}
 

@@ -112,6 +112,14 @@ def test_a_second_push_is_a_second_commit(hub: hub_server.Hub, folder: Path) -> 
     assert from_hub(NAME, revision=hub_server.sha(NAME, 0)).tag(TEXT) == first
 
 
+def test_graphs_of_an_earlier_push_are_gone(hub: hub_server.Hub, folder: Path, tmp_path: Path) -> None:
+    export(folder, tmp_path / "export")
+    push(tmp_path / "export", NAME)
+    push(folder, NAME)
+    assert not [name for name in hub.files(NAME, "main") or () if name.endswith(".onnx")]
+    assert from_hub(NAME).tag(TEXT) == load(folder).tag(TEXT)
+
+
 @pytest.mark.parametrize("private", [True, False])
 def test_a_repository_is_as_visible_as_asked_for(hub: hub_server.Hub, folder: Path, private: bool) -> None:
     push(folder, NAME, private=private)

@@ -101,6 +101,19 @@ def test_what_is_there_goes_before_a_name(install: Install, tmp_path: Path) -> N
     assert artifact.load("cells").labels.types == ("Drug",)
 
 
+def test_a_file_of_that_name_does_not_hide_a_model(install: Install, tmp_path: Path) -> None:
+    installed = install("cells")
+    (tmp_path / "cells").touch()
+    assert model_folder("cells") == installed
+
+
+def test_installed_models_are_listed_beside_a_folder_of_their_name(install: Install, tmp_path: Path) -> None:
+    folder = install("cells")
+    (tmp_path / "cells").mkdir()
+    assert [each.folder for each in installed_models()] == [folder]
+    assert "cells finds" in run("doctor").stdout
+
+
 def test_an_unknown_name_tells_which_are_installed(install: Install) -> None:
     folder = install("cells")
     with pytest.raises(ModelError, match=r"bioned: .*; installed: cells$"):

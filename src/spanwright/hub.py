@@ -34,7 +34,7 @@ def push(folder: str | Path, repository: str, *, private: bool = False, token: s
     The repository is made if there is none; `private` counts only then. Without a token, the one of
     `hf auth login` or of the environment variable HF_TOKEN is used.
     """
-    from huggingface_hub import CommitOperationAdd, HfApi
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 
     files = model_files(folder)
     _check_name(repository)
@@ -42,7 +42,10 @@ def push(folder: str | Path, repository: str, *, private: bool = False, token: s
         api = HfApi(token=token, library_name="spanwright")
         address = api.create_repo(repository, private=private, exist_ok=True)
         additions = [CommitOperationAdd(path_in_repo=file.name, path_or_fileobj=file) for file in files]
-        api.create_commit(repository, additions, commit_message="Upload a Spanwright model")
+        # Files of an earlier model there, such as graphs, are none of this one.
+        old = filter(is_model_file, api.list_repo_files(repository))
+        removals = [CommitOperationDelete(name) for name in old if name not in {file.name for file in files}]
+        api.create_commit(repository, [*additions, *removals], commit_message="Upload a Spanwright model")
     return str(address)
 
 

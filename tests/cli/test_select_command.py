@@ -69,3 +69,9 @@ def test_a_model_without_two_views_is_refused_with_what_to_do(tmp_path: Path) ->
     )
     assert result.code == 2
     assert "--set auxiliaries.tagger.kind=softmax" in result.stderr
+
+
+def test_an_output_that_cannot_be_written_is_told_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("p53")
+    result = run("select", "no-such-model", tmp_path / "a.txt", "--out", tmp_path / "next.foo")
+    assert result.code == 2 and "the ending does not say which format it is" in result.stderr

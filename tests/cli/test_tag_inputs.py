@@ -110,3 +110,9 @@ def test_the_format_of_every_file_is_checked(tmp_path: Path) -> None:
     check_readable(files, "text")
     with pytest.raises(InputError, match=r"expected one of [^:]*$"):
         check_readable(expand([str(tmp_path / "zz.md")]), None)
+
+
+def test_standard_input_has_texts_whatever_format_is_asked_for() -> None:
+    with pytest.raises(InputError, match=r"a text on each line.*give /dev/stdin"):
+        check_readable(expand(["-"]), "jsonl")
+    check_readable(expand(["-"]), None)

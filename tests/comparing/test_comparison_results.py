@@ -106,6 +106,12 @@ def test_seeds_that_disagree_make_a_difference_less_certain(tmp_path: Path) -> N
     assert p_values[0] < 0.001 < 0.1 < p_values[1]
 
 
+def test_a_single_run_of_the_base_gives_no_star(tmp_path: Path) -> None:
+    found = pretending.results(tmp_path, STEADY).corpora[0].of("binder")
+    assert found.significant and found.base_runs > 1
+    assert not replace(found, base_runs=1).significant
+
+
 def test_one_seed_has_a_p_value_and_no_star(tmp_path: Path) -> None:
     results = pretending.results(tmp_path, SYSTEMS, seeds=1)
     found = results.corpora[0].of("binder")

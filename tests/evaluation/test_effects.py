@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spanwright.errors import InputError
-from spanwright.evaluation import Effect, best, correlation, over_runs, slope, together
+from spanwright.evaluation import Effect, best, correlation, mean_slope, over_runs, slope, together
 
 
 def of(value: float, margin: float) -> Effect:
@@ -119,7 +119,35 @@ def test_a_slope_is_that_of_least_squares_among_those_of_all_orders(values: list
     every = [abs(naive_slope(places, list(order))) for order in permutations(values)]
     assert found.value == pytest.approx(naive_slope(places, values))
     assert found.p_value == pytest.approx(sum(each >= abs(found.value) - 1e-9 for each in every) / len(every))
-    assert found.high - found.value == pytest.approx(np.quantile(every, 0.95))
+    assert found.high - found.value == pytest.approx(np.quantile(every, 0.95, method="higher"))
+
+
+def test_no_interval_decides_where_p_cannot_be_small() -> None:
+    found = slope(range(4), [0.80, 0.81, 0.82, 0.83])  # the best of 24 orders, and its mirror
+    assert found.p_value == pytest.approx(2 / 24) and found.low <= 0
+
+
+@pytest.mark.parametrize(("recipes", "seeds", "corpora"), [(3, 3, 1), (4, 3, 1), (5, 1, 1), (3, 2, 3)])
+def test_values_without_a_trend_are_seldom_called_rising_or_falling(
+    recipes: int, seeds: int, corpora: int
+) -> None:
+    generator = np.random.default_rng(3)
+    places = [place for place in range(recipes) for _ in range(seeds)]
+    found = [
+        mean_slope([(places, list(generator.normal(size=len(places)))) for _ in range(corpora)], seed=draw)
+        for draw in range(200)
+    ]
+    wrong = sum(each.low > 0 or each.high < 0 for each in found)
+    assert wrong <= 10 + 3 * sqrt(200 * 0.05 * 0.95)
+    assert all((each.low > 0 or each.high < 0) == (each.p_value < 0.05) for each in found)
+
+
+def test_slopes_of_several_corpora_are_a_mean_and_decide_together() -> None:
+    rising = [0.1, 0.2, 0.25, 0.4]
+    rows = [(range(4), rising), (range(4), [value + 1 for value in rising])]
+    both = mean_slope(rows)
+    assert both.value == pytest.approx(slope(*rows[0]).value)
+    assert both.p_value < 0.05 and both.low > 0
 
 
 def test_a_long_slope_is_tested_by_draws() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import os
 import pickle
@@ -22,6 +23,9 @@ import tiny
 from spanwright import artifact
 from spanwright.errors import InputError, ModelError
 from spanwright.evaluation import Calibration
+from spanwright.lexicons import Lexicon, Term
+from spanwright.linking.building import build_linker
+from spanwright.linking.saved import save_linker
 from spanwright.predicting.onnx.export import export
 from spanwright.predicting.tagger import Tagger, load
 from spanwright.text import Entity
@@ -402,3 +406,37 @@ def test_an_installed_package_needs_no_import(folder: Path, tagger: Tagger, tmp_
         env={**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT / "src")))},
     )
     assert done.stdout == f"{in_order(tagger.tag(TEXT).entities)}\n", done.stderr
+
+
+def test_a_linker_is_saved_beside_the_model(folder: Path, tmp_path: Path) -> None:
+    linker = tmp_path / "linker"
+    text = "BRCA1 in a cell."
+    save_linker(build_linker(Lexicon([Term("x", None, "X1")])), linker)
+    nlp = spacy.blank("en")
+    nlp.add_pipe(KEY, config={"model": str(folder), "linker": str(linker)})
+    expected = nlp(text)._.spanwright
+    nlp.to_disk(tmp_path / "saved")
+    packed = nlp.to_bytes()
+    linker.rename(tmp_path / "gone")
+    other = spacy.blank("en")
+    other.add_pipe(KEY, config={"model": "absent", "linker": "absent"})
+    for made in (spacy.load(tmp_path / "saved"), other.from_bytes(packed)):
+        assert made(text)._.spanwright == expected
+        assert made.get_pipe(KEY)._linker_folder.name == "linker"
+
+
+def test_a_copy_keeps_the_files_that_came_in_bytes(folder: Path, tmp_path: Path) -> None:
+    component = SpanwrightComponent(tmp_path / "absent")
+    component.from_bytes(SpanwrightComponent(folder).to_bytes())
+    other = copy.deepcopy(component)
+    del component
+    gc.collect()
+    assert other.tagger.types
+
+
+def test_a_forked_process_loads_the_model_again(folder: Path) -> None:
+    component = SpanwrightComponent(folder)
+    first = component.tagger
+    assert component.tagger is first
+    component._process = -1  # as the child of a fork sees it
+    assert component.tagger is not first

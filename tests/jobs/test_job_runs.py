@@ -22,7 +22,7 @@ from spanwright.errors import InputError
 from spanwright.formats.files import FOLDERS, write
 from spanwright.formats.io.file_names import FoundFile
 from spanwright.predicting.jobs import folder as job_folder
-from spanwright.predicting.jobs.folder import JobError
+from spanwright.predicting.jobs.folder import JobError, open_folder
 from spanwright.predicting.jobs.local_engine import LocalEngine
 from spanwright.predicting.jobs.running import JobOutcome, run_job
 from spanwright.predicting.jobs.shards import Reading
@@ -175,6 +175,23 @@ def test_finished_groups_are_not_read_again(tmp_path: Path) -> None:
     for path in paths:
         path.write_bytes(b"\x00" * path.stat().st_size)
     assert run_job(job, tmp_path / "out", InlineEngine()).counts.tagged == 50
+
+
+@pytest.mark.parametrize("gone", ["done/shards/*.json", "shards/*"])
+def test_what_is_gone_of_a_finished_job_is_done_again(tmp_path: Path, gone: str) -> None:
+    job = make_job(tmp_path, write_inputs(tmp_path / "in"))
+    run_job(job, tmp_path / "out", InlineEngine())
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out" / "shards").iterdir()}
+    sorted((tmp_path / "out").glob(gone))[0].unlink()
+    assert run_job(job, tmp_path / "out", InlineEngine()).counts.tagged == 50
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out" / "shards").iterdir()} == before
+
+
+def test_a_call_that_finished_nothing_does_not_claim_the_folder(tmp_path: Path) -> None:
+    paths = write_inputs(tmp_path / "in")
+    with open_folder(tmp_path / "out", {"tagging": {"corpus": "misspelt"}}, ".jsonl"):
+        pass
+    assert run_job(make_job(tmp_path, paths), tmp_path / "out", InlineEngine()).counts.tagged == 50
 
 
 @pytest.mark.parametrize(

@@ -32,3 +32,10 @@ def test_another_type_of_a_short_form_gives_way_but_wider_entities_stay() -> Non
 def test_nothing_changes_where_the_long_form_is_no_entity() -> None:
     document = Document("1", TEXT, (Entity(0, 6, "Gene"),))
     assert with_short_forms(document) is document
+
+
+def test_a_span_with_two_types_keeps_both_and_so_do_its_short_forms() -> None:
+    entities = (LONG, Entity(0, 22, "Protein"), Entity(33, 37, "Gene"), Entity(33, 37, "Protein"))
+    mentions = [TEXT[:22], TEXT[33:37], "TNF", "TNF", "TNF"]
+    expected = [(mention, type_) for type_ in ("Gene", "Protein") for mention in mentions]
+    assert sorted(found(*entities)) == sorted(expected)

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from spanwright.cli.serve import _annotation
 from spanwright.errors import InputError
 from spanwright.formats.files import read, write
 from spanwright.predicting.tagger import Tagger
+from spanwright.service import annotation
 from spanwright.service.annotation import AnnotationFolder, ConflictError
 from spanwright.text import Document, Entity
 
@@ -251,6 +252,40 @@ def test_a_conflict_is_an_error_of_its_own(folder: Path) -> None:
         kept_in.save(texts()[0], (Entity(2, 7, "Gene"),), "")
     assert kept_in.latest(texts()[0])[1] == version
     assert json.loads((folder / "conflicts.jsonl").read_text("utf-8"))["id"] == "text 0"
+
+
+def test_several_conflicts_of_a_text_are_kept_and_gone_on_with(folder: Path) -> None:
+    kept_in = AnnotationFolder(texts(), folder)
+    kept_in.save(texts()[0], (), "")
+    for type_ in ("Gene", "Cell"):
+        with pytest.raises(ConflictError):
+            kept_in.save(texts()[0], (Entity(2, 7, type_),), "")
+    with pytest.raises(ConflictError):
+        AnnotationFolder(texts(), folder).save(texts()[0], (Entity(2, 7, "Drug"),), "")
+    lines = (folder / "conflicts.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line)["entities"][0]["type"] for line in lines] == ["Gene", "Cell", "Drug"]
+
+
+def test_a_conflict_that_cannot_be_written_does_not_disturb_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept_in = AnnotationFolder(texts(), folder)
+    kept_in.save(texts()[0], (), "")
+    with monkeypatch.context() as patched:
+        patched.setattr(annotation, "write", raising(OSError("no space left")))
+        with pytest.raises(OSError):
+            kept_in.save(texts()[0], (Entity(2, 7, "Gene"),), "")
+    with pytest.raises(ConflictError):
+        kept_in.save(texts()[0], (Entity(2, 7, "Cell"),), "")
+    (line,) = (folder / "conflicts.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(line)["entities"][0]["type"] == "Cell"
+
+
+def raising(error: Exception) -> Callable[..., None]:
+    def fail(*_: object) -> None:
+        raise error
+
+    return fail
 
 
 def test_one_command_trains_on_the_folder(tiny_encoder: str, folder: Path, tmp_path: Path) -> None:

@@ -549,6 +549,7 @@ def test_a_named_corpus_answers_whatever_documents_say(tagger: Tagger, name: str
     answering = tagger.answering(corpus=name)
     assert keys(answering.tag(DEV)) == keys(answering.tag(bare(DEV))) == as_named
     assert {type_ for document in as_named for _, type_ in document} == set(several.TYPES[name])
+    assert set(answering.types) == set(several.TYPES[name])
 
 
 def test_answers_in_shared_types_leave_out_what_has_none(tagger: Tagger) -> None:

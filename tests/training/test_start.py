@@ -171,6 +171,27 @@ def test_every_row_of_a_type_is_that_of_the_type_of_the_same_name(changes: dict[
                     assert torch.equal(mine, was)
 
 
+@pytest.mark.parametrize(
+    "scorer", ["{kind='sigmoid'}", "{kind='bi-encoder', types='atomic'}"], ids=["sigmoid", "atomic"]
+)
+def test_a_model_that_knows_none_of_the_types_is_started_from_all_the_same(
+    tiny_encoder: str, tmp_path: Path, scorer: str
+) -> None:
+    changes = ("training.epochs=1", f"scorer={scorer}")
+    spanwright.train(making.settings(tiny_encoder, *changes), train=TRAIN, dev=DEV, out=tmp_path / "run")
+    documents = renamed(TRAIN, {"Cell": "Drug", "Gene": "Virus"})
+    taken = begun(tiny_encoder, tmp_path / "run" / "model", documents, f"scorer={scorer}").taken
+    assert taken is not None and taken.new_types == ["Drug", "Virus"] and "encoder" in taken.parts
+
+
+def test_a_bottleneck_does_not_judge_types(tiny_encoder: str, tmp_path: Path) -> None:
+    changes = ("training.epochs=1", "transforms=[{kind='bottleneck', hidden=[16], size=8, samples=2}]")
+    spanwright.train(making.settings(tiny_encoder, *changes), train=TRAIN, dev=DEV, out=tmp_path / "run")
+    documents = renamed(TRAIN, {"Cell": "Drug"})
+    taken = begun(tiny_encoder, tmp_path / "run" / "model", documents, *changes[1:]).taken
+    assert taken is not None and not taken.fresh
+
+
 def test_types_of_several_corpora_are_known_by_the_target_then_by_any_corpus() -> None:
     assert KnownRows(LabelSpace(("Drug", "Gene", "Other")), TWO).types == [2, 1, None]
     again = LabelSpace(("Gene", "Drug", "Gene"), corpora=("B", "C"), corpus=(0, 1, 1))

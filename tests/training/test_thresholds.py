@@ -13,9 +13,11 @@ from torch import Tensor
 import making
 import tiny
 from spanwright.artifact import TrainedModel
+from spanwright.parts.spans.pruning import Pruner
 from spanwright.parts.spans.scorers.bi_encoder import Comparison
 from spanwright.parts.spans.scorers.sigmoid import Sigmoid
 from spanwright.predicting.tagger import Tagger
+from spanwright.settings.data import PruningSettings
 from spanwright.settings.scorers import SigmoidSettings
 from spanwright.training.scoring import score_model
 from spanwright.training.thresholds import best_thresholds, set_tuned_thresholds
@@ -171,3 +173,18 @@ def test_models_without_tuned_thresholds_are_left_alone(made: TrainedModel) -> N
     before = {name: tensor.clone() for name, tensor in made.network.state_dict().items()}
     set_tuned_thresholds(made, [making.split(made, DEV)])
     assert all(torch.equal(tensor, before[name]) for name, tensor in made.network.state_dict().items())
+
+
+def test_thresholds_are_those_of_what_a_pruner_leaves() -> None:
+    made = sigmoid_model("tuned")
+    states = made.network.encoder.width
+    made.network.spans.pruner = Pruner(
+        PruningSettings(keep=0.5, size=4), state_width=states, width_limit=made.plan.width_limit
+    ).eval()
+    randomised(made)
+    set_tuned_thresholds(made, [making.split(made, DEV)])
+    best = f1_by_type(made)
+    for other in torch.linspace(0.02, 1, 50):
+        tuned_of(made).fill_(float(other))
+        for found, tuned_f1 in zip(f1_by_type(made), best, strict=True):
+            assert found <= tuned_f1 + 1e-9

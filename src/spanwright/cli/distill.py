@@ -75,7 +75,8 @@ def distill_command(
 
     splits: list[list[Document]] = []
     for paths in (train, dev, test):
-        found = read(*paths or (), format=format, options=parse_options(option or ()), strict=strict)
+        options = parse_options(option or ())
+        found = read(*paths or (), format=format, options=options, strict=strict, to_train=True)
         report(found.log)
         splits.append(found.documents)
     with interruptible(lambda: kept_run(out)), DistillationView() as view:

@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 
 import spanwright
-from spanwright.model_files.folders import installed_names
+from spanwright.model_files.folders import MODELS, installed_names
 
 _PACKAGES = ("torch", "transformers", "tokenizers", "onnxruntime", "numpy", "pydantic", "fastapi", "spacy")
 _SENTENCE = "Mutations of BRCA1 cause breast cancer."
@@ -90,6 +90,6 @@ def _tagging() -> str:
     name = next(iter(installed_names()), None)
     if name is None:
         return "not tried: no model is installed"
-    document = spanwright.load(name).tag(_SENTENCE)
+    document = spanwright.load(MODELS[name]).tag(_SENTENCE)
     found = ", ".join(f"{document.mention(entity)} ({entity.type})" for entity in document.entities)
     return f"{name} finds {found or 'nothing'} in {_SENTENCE!r}"

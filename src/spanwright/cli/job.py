@@ -28,6 +28,8 @@ from spanwright.cli.tagging import (
 )
 from spanwright.devices import AUTO
 from spanwright.errors import InputError, counted
+from spanwright.formats.files import named
+from spanwright.model_files.folders import model_folder
 
 if TYPE_CHECKING:
     from spanwright.predicting.jobs.running import Engine, Job, JobOutcome
@@ -91,6 +93,9 @@ def job_command(
     """
     files = expand(inputs)
     _check([file.path for file in files], out, engine, address)
+    model_folder(model)
+    if input_format is not None:
+        named(input_format)
 
     from spanwright.predicting.jobs.running import Job
     from spanwright.predicting.jobs.shards import SHARD_DOCUMENTS, Reading, list_inputs

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from spanwright import sample
 from spanwright.cli.tables.tagging import found_entities_table
-from spanwright.model_files.folders import installed_names
+from spanwright.model_files.folders import MODELS, installed_names
 
 _SENTENCE = "Loss of BRCA2 made human breast cancer cells sensitive to olaparib and cisplatin."
 _REAL = (
@@ -62,7 +62,7 @@ def _try_installed(console: Console) -> None:
     from spanwright.predicting.tagger import load
 
     console.print(f"What the installed model {name} finds:", highlight=False)
-    for document in load(name).tag(iter(_REAL)):
+    for document in load(MODELS[name]).tag(iter(_REAL)):
         console.print(found_entities_table(document))
 
 

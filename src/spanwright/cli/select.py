@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from spanwright.cli.reading import InputOptions, read_and_report, report_unwritable
+from spanwright.cli.reading import InputOptions, Lossy, read_and_report, report_unwritable
 from spanwright.cli.tagging import InputFormat, ModelFolder, expand
-from spanwright.formats.files import write
+from spanwright.formats.files import check_place, write, writer_for
 from spanwright.formats.unwritable import Unwritable
 
 _LEFT_OUT = "the same as, or nearly the same as, annotated ones or one another, or empty"
@@ -34,11 +34,13 @@ def select_command(
     input_format: InputFormat = None,
     option: InputOptions = None,
     seed: Annotated[int, typer.Option(help="For --by random.")] = 0,
+    lossy: Lossy = False,
 ) -> None:
     """Choose the texts that are worth annotating next, with suggestions of the model and a reason for each.
 
     Example: spanwright select runs/plain/model texts/ --annotated done.jsonl --count 100 --out next.jsonl
     """
+    check_place(out, writer_for(out))
     pool = read_and_report(expand(texts), format=input_format, options=option or ()).documents
     done = read_and_report(expand(annotated or [])).documents
 
@@ -47,7 +49,7 @@ def select_command(
 
     chosen = select(load(model, "torch"), pool, count=count, by=by, annotated=done, seed=seed)
     unwritable: list[Unwritable] = []
-    write(chosen, out, unwritable=unwritable)
+    write(chosen, out, lossy=lossy, unwritable=unwritable)
     report_unwritable(unwritable)
     typer.echo(f"{out}: {_phrase(len(chosen), len(pool), count, by)}")
 

@@ -143,7 +143,8 @@ def serve_command(
             tool_types=read_tool_types(tool_types),
         )
         line = _serving(options.models, host, listening.getsockname()[1], has_token=token is not None)
-        line += _training(models[0], annotated) if annotation is not None else ""
+        if annotation is not None:
+            line += _training(str(next(iter(options.models.values()))), annotated)
         start(options, listening, on_ready=partial(typer.echo, line, err=True), tell=_note)
 
 

@@ -66,6 +66,11 @@ def expand(inputs: list[str]) -> list[FoundFile]:
 def check_readable(files: Iterable[FoundFile], format: str | None) -> None:
     """Refuse files that cannot be read before a model has worked on those that can."""
     for path, folder in files:
+        if str(path) == STANDARD_STREAM and format is not None:
+            raise InputError(
+                "-: standard input has a text on each line, whatever --input-format says; for another format "
+                "give /dev/stdin in place of -"
+            )
         if str(path) == STANDARD_STREAM or is_device(path):  # what is read of them is gone
             continue
         try:

@@ -16,7 +16,7 @@ from spanwright.comparing.claim_plan import ClaimPlan, Test
 from spanwright.comparing.outcomes import RunOutcome, differ
 from spanwright.comparing.runs import RunKey
 from spanwright.errors import InputError
-from spanwright.evaluation import Effect, best, correlation, over_runs, slope, together
+from spanwright.evaluation import Effect, best, correlation, mean_slope, over_runs, slope, together
 
 NUMBERS_FILE = "numbers.jsonl"
 Verdict = Literal["confirmed", "not confirmed", "contradicted", "not run yet"]
@@ -181,15 +181,16 @@ def _judge_best(claim: ClaimPlan, runs: Runs, numbers: Numbers) -> Judged:
 
 
 def _judge_trend(claim: ClaimPlan, runs: Runs, numbers: Numbers) -> Judged:
+    """If recipes did not differ, any run of a corpus might as well be of any of them."""
     sign = -1 if claim.less else 1
-    effects = {
-        corpus: slope(
-            range(len(claim.order)),
-            [sign * fmean(_values(own[recipe], claim, numbers)) for recipe in claim.order],
+    rows = {
+        corpus: (
+            [place for place, recipe in enumerate(claim.order) for _ in own[recipe]],
+            [sign * value for recipe in claim.order for value in _values(own[recipe], claim, numbers)],
         )
         for corpus, own in runs.items()
     }
-    return together(list(effects.values())), effects
+    return mean_slope(list(rows.values())), {corpus: slope(*row) for corpus, row in rows.items()}
 
 
 def _judge_correlation(claim: ClaimPlan, runs: Runs, numbers: Numbers) -> Judged:

@@ -28,6 +28,7 @@ from spanwright.comparing.runs import (
 from spanwright.devices import AUTO
 from spanwright.errors import InputError
 from spanwright.evaluation import (
+    Comparison,
     Difference,
     Matches,
     Mistakes,
@@ -115,10 +116,8 @@ class RunOutcome:
 
 def analyse(run: Run, heat_map_split: ScoredSplit, device: str = AUTO) -> RunOutcome:
     """Score the predictions of a finished run."""
-    comparison = compare_documents(run.corpus.split("test"), predictions(run, "test", device))
-    for_map = comparison
-    if heat_map_split == "dev":
-        for_map = compare_documents(run.corpus.split("dev"), predictions(run, "dev", device))
+    comparison = _comparison(run, "test", device)
+    for_map = comparison if heat_map_split == "test" else _comparison(run, "dev", device)
     found = break_down(for_map, run.corpus.learnt).attributes
     mistakes: Mistakes = find_mistakes(comparison)
     scores = score(comparison)
@@ -137,6 +136,11 @@ def analyse(run: Run, heat_map_split: ScoredSplit, device: str = AUTO) -> RunOut
         words_per_second=words_per_second,
         record=run_record(run),
     )
+
+
+def _comparison(run: Run, split: ScoredSplit, device: str) -> Comparison:
+    """What a run answers beside the entities of dev or test."""
+    return compare_documents(run.compared(run.evaluated(split)), predictions(run, split, device))
 
 
 def differ(outcomes: Sequence[RunOutcome], base: Sequence[RunOutcome]) -> Difference:

@@ -52,12 +52,15 @@ class RecipeResult:
     """In the order of seeds."""
     against_base: Difference | None
     """None for the base itself."""
+    base_runs: int
+    """How many runs of the base it was compared with."""
 
     @property
     def significant(self) -> bool:
-        """Whether the difference to the base deserves a star; one run each compares models, not recipes."""
+        """Whether the difference to the base deserves a star; one run compares models, not recipes."""
         against = self.against_base
-        return against is not None and len(self.outcomes) > 1 and against.p_value < SIGNIFICANT
+        runs = min(len(self.outcomes), self.base_runs)
+        return against is not None and runs > 1 and against.p_value < SIGNIFICANT
 
     @property
     def f1_interval(self) -> Interval:
@@ -210,7 +213,7 @@ def summarise_runs(plan: Plan, outcomes: Sequence[RunOutcome], numbers: Numbers 
             continue
         base = of_recipe[plan.base]
         recipes = (
-            RecipeResult(recipe, own, None if recipe == plan.base else differ(own, base))
+            RecipeResult(recipe, own, None if recipe == plan.base else differ(own, base), len(base))
             for recipe, own in of_recipe.items()
         )
         corpora.append(CorpusResult(corpus, plan.base, tuple(recipes)))

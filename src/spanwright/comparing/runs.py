@@ -55,11 +55,6 @@ class CorpusData:
     targets: tuple[str, ...] = ()
     """Of several corpora that are trained on together, those which recipes are compared on; all if none."""
 
-    def split(self, name: ScoredSplit) -> list[Document]:
-        """The documents of dev or test that recipes are compared on."""
-        documents = self.dev if name == "dev" else self.test
-        return list(of_corpora(documents, self.targets)) if self.targets else documents
-
     @cached_property
     def digests(self) -> dict[str, str]:
         """What a training writes down of its data."""
@@ -84,6 +79,18 @@ class Run:
 
     def __str__(self) -> str:
         return f"{self.recipe} on {self.corpus.name}, seed {self.seed}"
+
+    def evaluated(self, split: ScoredSplit) -> Sequence[Document]:
+        """The documents of dev or test as the training scores them, with their types as it has them."""
+        corpus = self.corpus
+        if self.settings.corpora is None:
+            return corpus.dev if split == "dev" else corpus.test
+        return select(self.settings, corpus.train, corpus.dev, corpus.test).evaluation[split]
+
+    def compared(self, documents: Sequence[Document]) -> list[Document]:
+        """Those of the documents that recipes are compared on."""
+        targets = self.corpus.targets
+        return list(of_corpora(documents, targets)) if targets else list(documents)
 
     @property
     def finished(self) -> bool:
@@ -166,14 +173,15 @@ def predictions(run: Run, split: ScoredSplit, device: str = AUTO) -> list[Docume
 
     Where that file is gone, the model is asked again.
     """
-    path, documents = run.folder / f"{split}.jsonl", run.corpus.split(split)
+    path, documents = run.folder / f"{split}.jsonl", run.evaluated(split)
     if not path.exists():
         write(load(run.folder / "model", device=device).tag(documents), path)
     answers = read(path, format="jsonl").documents
     if [answer.text for answer in answers] != [document.text for document in documents]:
         raise InputError(f"{path}: these are not answers to the {split} documents; remove the file")
     # By position, since several files of a corpus may use the same ids.
-    return [document.tagged(answer.entities) for document, answer in zip(documents, answers, strict=True)]
+    pairs = zip(documents, answers, strict=True)
+    return run.compared([document.tagged(answer.entities) for document, answer in pairs])
 
 
 def training_time(run: Run) -> tuple[float, float]:

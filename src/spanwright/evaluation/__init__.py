@@ -5,7 +5,7 @@ from spanwright.evaluation.breakdowns import Breakdowns, break_down
 from spanwright.evaluation.calibration import Calibration, fit_calibration, fit_isotonic, fit_temperature
 from spanwright.evaluation.columns import Comparison, compare_documents
 from spanwright.evaluation.criteria import CRITERIA, Criterion, CriterionScores, Matches, score
-from spanwright.evaluation.effects import Effect, best, correlation, over_runs, slope, together
+from spanwright.evaluation.effects import Effect, best, correlation, mean_slope, over_runs, slope, together
 from spanwright.evaluation.matching import Pair, Pairing, pair_documents
 from spanwright.evaluation.mistakes import Confusion, Example, Mistakes, find_confusions, find_mistakes
 from spanwright.evaluation.reliability import (
@@ -64,6 +64,7 @@ __all__ = [
     "fit_isotonic",
     "fit_temperature",
     "log_loss",
+    "mean_slope",
     "over_runs",
     "over_seeds",
     "pair_documents",

@@ -121,14 +121,33 @@ def slope(places: Sequence[float], values: Sequence[float], *, seed: int = 0) ->
 
     Tested by giving the values to the places in every other order.
     """
+    return mean_slope([(places, values)], seed=seed)
+
+
+def mean_slope(rows: Sequence[tuple[Sequence[float], Sequence[float]]], *, seed: int = 0) -> Effect:
+    """The mean of several slopes, each of places and values of its own, such as those on several corpora.
+
+    Tested by other orders of the values in all of them at once.
+    """
+    slopes = [_slopes(*row, seed + number) for number, row in enumerate(rows)]
+    if len(slopes) == 1:
+        return _among(float(slopes[0][0]), slopes[0])
+    generator = np.random.default_rng(seed)
+    value = fmean(float(each[0]) for each in slopes)
+    drawn = np.mean([generator.choice(each, _DRAWS) for each in slopes], axis=0)
+    return _among(value, np.append(drawn, value))
+
+
+def _slopes(places: Sequence[float], values: Sequence[float], seed: int) -> Floats:
+    """The slope of the values in their order, and then in others."""
     x = np.asarray(places, dtype=np.float64)
     span = x.max() - x.min()
     centred = x - x.mean()
     if len(x) < 2 or span == 0:
         raise InputError(f"slope: found the places {list(places)}; expected two that differ, or more")
     weights = centred * span / (centred**2).sum()
-    drawn = _orders(np.asarray(values, dtype=np.float64), seed) @ weights
-    return _among(float(drawn[0]), drawn)
+    found: Floats = _orders(np.asarray(values, dtype=np.float64), seed) @ weights
+    return found
 
 
 def correlation(places: Floats, values: Floats, *, seed: int = 0) -> Effect:
@@ -164,4 +183,6 @@ def _among(value: float, drawn: Floats) -> Effect:
     """An effect beside those that chance alone draws."""
     sizes = np.abs(drawn)
     p_value = float((sizes >= abs(value) - _ROUNDING).mean())
-    return Effect.within(value, float(np.quantile(sizes, LEVEL)), p_value)
+    # One that was drawn, and not a number between two: where few differ, that would lie below what p counts.
+    margin = float(np.quantile(sizes, LEVEL, method="higher"))
+    return Effect.within(value, margin + _ROUNDING, p_value)

@@ -8,7 +8,9 @@ spaCy imports this file for every pipeline, by an entry point, so it imports nei
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 NAME = "spanwright"
 """Of the factory, of the extensions, and of the span group unless another is asked for."""
+_LINKER = "linker"
+"""The folder of a saved linker, beside the files of the model."""
 
 
 class SpanwrightComponent:
@@ -52,15 +56,21 @@ class SpanwrightComponent:
         self.tuned_thresholds = tuned_thresholds
         self.device = device
         self._linker_folder = None if linker is None else Path(linker)
+        self._held: _Held | None = None
         self._use(Path(model))
 
     def _use(self, folder: Path) -> None:
         self._folder = folder
         self._tagger: Tagger | None = None
+        self._process = os.getpid()
 
     @property
     def tagger(self) -> Tagger:
         """The tagger with the model."""
+        if self._process != os.getpid():
+            # A process that spaCy forked has a model whose threads were left behind.
+            self._use(self._folder)
+            _use_one_thread()
         if self._tagger is None:
             from spanwright.predicting.tagger import load
 
@@ -106,44 +116,79 @@ class SpanwrightComponent:
         folder = Path(path)
         _refuse_to_replace_other_files(folder)
         with whole_folder(folder) as partial:
-            for file in self._files():
-                shutil.copyfile(file, partial / file.name)
+            for name, file in self._files().items():
+                (partial / name).parent.mkdir(exist_ok=True)
+                shutil.copyfile(file, partial / name)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> SpanwrightComponent:
         """Use the model that `to_disk` has copied, instead of the one of the configuration."""
         from spanwright.model_files.folders import model_folder
 
-        self._use(model_folder(path))
+        folder = model_folder(path)
+        self._use(folder)
+        if (folder / _LINKER).is_dir():
+            self._linker_folder = folder / _LINKER
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The files of the model in one string of bytes."""
+        """The files of the model, and of the linker, in one string of bytes."""
         from spacy import util
 
-        packed: bytes = util.to_bytes({file.name: file.read_bytes for file in self._files()}, exclude)
+        files = self._files().items()
+        packed: bytes = util.to_bytes({name: file.read_bytes for name, file in files}, exclude)
         return packed
 
     def from_bytes(self, packed: bytes, *, exclude: Iterable[str] = ()) -> SpanwrightComponent:
         """Use the model of `to_bytes`; its files are in a temporary folder as long as the component is."""
         import srsly
 
-        from spanwright.hub import is_model_file
-
-        folder = Path(mkdtemp(prefix="spanwright-"))
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._held = held = _Held()
         for name, content in srsly.msgpack_loads(packed).items():
-            if is_model_file(name) and name not in exclude:
-                (folder / name).write_bytes(content)
-        return self.from_disk(folder)
+            if _is_own_file(name) and name not in exclude:
+                (held.folder / name).parent.mkdir(exist_ok=True)
+                (held.folder / name).write_bytes(content)
+        return self.from_disk(held.folder)
 
-    def _files(self) -> list[Path]:
+    def _files(self) -> dict[str, Path]:
+        """The files of the model, and of the linker in a folder of its own, by their names."""
         from spanwright.hub import model_files
 
-        return model_files(self._folder)
+        linker = sorted(self._linker_folder.iterdir()) if self._linker_folder is not None else []
+        of_linker = {f"{_LINKER}/{file.name}": file for file in linker if file.is_file()}
+        return {file.name: file for file in model_files(self._folder)} | of_linker
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is loaded: another process loads the model itself."""
         return self.__dict__ | {"_tagger": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state | {"_process": os.getpid()}
+
+
+class _Held:
+    """A temporary folder, which is there as long as a component or a copy of it is."""
+
+    def __init__(self) -> None:
+        self.folder = Path(mkdtemp(prefix="spanwright-"))
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+    def __deepcopy__(self, memo: object) -> _Held:
+        return self
+
+
+def _is_own_file(name: str) -> bool:
+    """Whether bytes of that name are of a model, or of a linker beside it."""
+    from spanwright.hub import is_model_file
+
+    folder, _, file = name.rpartition("/")
+    return is_model_file(name) or (folder == _LINKER and file == Path(file).name and not file.startswith("."))
+
+
+def _use_one_thread() -> None:
+    """OpenMP cannot start threads in a forked process that had them before."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
 
 
 def _refuse_to_replace_other_files(folder: Path) -> None:

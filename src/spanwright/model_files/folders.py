@@ -24,9 +24,9 @@ MAKE_BIOMED = "`make model` in a clone of Spanwright trains biomed"
 
 
 def located(model: str | Path) -> Path:
-    """The path itself or, where nothing is there, the folder of the installed model of that name."""
+    """The path itself or, where no folder is there, the folder of the installed model of that name."""
     path, name = Path(model), str(model)
-    return MODELS[name] if not path.exists() and name in MODELS else path
+    return MODELS[name] if not path.is_dir() and name in MODELS else path
 
 
 def model_folder(model: str | Path) -> Path:
@@ -91,7 +91,8 @@ class InstalledModel:
 def installed_models() -> Iterator[InstalledModel]:
     """The installed models, sorted by name."""
     for name in installed_names():
-        folder = model_folder(name)
+        # Whatever is called like it where the command is run.
+        folder = model_folder(MODELS[name])
         described, labels = (_values(folder / file) for file in (DESCRIPTION, LABELS))
         facts = described.get("facts", {})
         yield InstalledModel(

@@ -102,7 +102,13 @@ class Tagger:
     @property
     def types(self) -> tuple[str, ...]:
         """The types that its entities may have, each once."""
-        return tuple(dict.fromkeys(name for name in self._names if name))
+        labels = self.model.labels
+        all_answer = self._corpus is None or not labels.corpus
+        numbers = [number for number, name in enumerate(self._names) if name]
+        own = labels.corpus_id(self._corpus)
+        return tuple(
+            dict.fromkeys(self._names[each] for each in numbers if all_answer or labels.corpus[each] == own)
+        )
 
     def answering(self, *, corpus: str | None = None, shared_types: bool = False) -> Tagger:
         """A tagger with the same model that answers with the types of a corpus, or with the shared types."""
@@ -164,7 +170,7 @@ class Tagger:
         Only models that read descriptions can (recipe `binder`). How well this works depends on what the
         model has learnt to compare; see docs/binder.md.
         """
-        return Tagger(self.model.with_types(descriptions), linker=self._linker)
+        return Tagger(self.model.with_types(descriptions), corpus=self._corpus, linker=self._linker)
 
     def _lowest(self, minimum: float, tuned: bool) -> Floats:
         """The lowest confidence that an entity of each type may have, `(types,)`."""

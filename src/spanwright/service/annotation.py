@@ -39,7 +39,8 @@ class AnnotationFolder:
         self._saved: dict[str, Document] = {}
         self._splits: dict[str, str] = {}
         """Of the texts that were saved."""
-        self._conflicts = _read(folder / _CONFLICTS)
+        # A text may have had several conflicts, and then stands there as often.
+        self._conflicts = _read(folder / _CONFLICTS, strict=False)
         twice = len(texts) - len({document.id for document in texts})
         if twice:
             raise InputError(f"{twice} texts have the id of another one; expected distinct ids")
@@ -72,8 +73,9 @@ class AnnotationFolder:
         with self._lock:
             _, present = self.latest(document)
             if version != present and _version(annotated) != present:
-                self._conflicts.append(annotated)
-                write(self._conflicts, self._folder / _CONFLICTS)
+                conflicts = [*self._conflicts, annotated]
+                write(conflicts, self._folder / _CONFLICTS)
+                self._conflicts = conflicts
                 raise ConflictError(
                     f"somebody else has saved the text {document.id!r} meanwhile; theirs stays, and yours is "
                     f"in {_CONFLICTS}"
@@ -95,8 +97,8 @@ class AnnotationFolder:
         return self._splits.get(id, "dev" if is_dev else "train")
 
 
-def _read(path: Path) -> list[Document]:
-    return read(path, format="jsonl", strict=True).documents if path.exists() else []
+def _read(path: Path, *, strict: bool = True) -> list[Document]:
+    return read(path, format="jsonl", strict=strict).documents if path.exists() else []
 
 
 def _version(document: Document) -> str:

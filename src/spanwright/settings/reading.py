@@ -130,7 +130,7 @@ def _apply(values: dict[str, Any], key: str, value: Any, where: str, written: Se
     *path, last = key.split(".")
     table = values
     for name in path:
-        if table.get(name) is None:  # also a part that is off
+        if table.get(name) is None or table[name] is False:  # also a part that is off
             table[name] = {}
         table = table[name]
         if not isinstance(table, dict):

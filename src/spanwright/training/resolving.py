@@ -18,7 +18,7 @@ def resolve(
 ) -> Settings:
     """Replace every `auto` by what the training data, the encoder and the model to start from suggest."""
     train, targets = data.train, data.target_documents
-    if settings.soft_targets:
+    if settings.training.targets == "soft":
         # Unlikely spans are of any width, and overlap wherever a border is in doubt.
         train, targets = likely_entities(train), likely_entities(targets)
     changes = span_choices(settings, train, targets)

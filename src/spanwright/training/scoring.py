@@ -75,11 +75,11 @@ def finish(setup: Setup, best: TrainedModel) -> FinishedModel:
     """Score the best model of a run on every split, and calibrate it on dev."""
     # A resumed run may have been calibrated already: it is fitted again, on the network's confidences.
     model, evaluation, data = uncalibrated(best), setup.evaluation, setup.data
-    found = {name: [each.entities for each in _tagged(model, split)] for name, split in evaluation.items()}
-    compared = {
-        name: _compared(split, found[name], unjudged=set(setup.kept) - split.report.types.keys())
+    found = {
+        name: _judged(_tagged(model, split), unjudged=set(setup.kept) - split.report.types.keys())
         for name, split in evaluation.items()
     }
+    compared = {name: _compared(split, found[name]) for name, split in evaluation.items()}
     scores = {name: strict_scores(entry) for name, entry in compared.items()}
     confidences = {name: collect_confidences(entry) for name, entry in compared.items()}
     splits = {name: data.dev_split(name) for name in data.corpora}
@@ -109,10 +109,14 @@ def _tagged(model: TrainedModel, split: Split) -> Iterator[Document]:
     return Tagger(model).tag_prepared(split.documents)
 
 
-def _compared(split: Split, found: Iterable[tuple[Entity, ...]], *, unjudged: Set[str]) -> Comparison:
-    """What was found in a split beside its entities, but for kept types that nobody annotated there."""
-    judged = (tuple(each for each in entities if each.type not in unjudged) for entities in found)
-    pairs = zip(split.source, judged, strict=True)
+def _judged(found: Iterable[Document], *, unjudged: Set[str]) -> list[tuple[Entity, ...]]:
+    """What was found in each document, but for kept types that nobody annotated in the split."""
+    return [tuple(each for each in document.entities if each.type not in unjudged) for document in found]
+
+
+def _compared(split: Split, found: Iterable[tuple[Entity, ...]]) -> Comparison:
+    """What was found in a split beside its entities."""
+    pairs = zip(split.source, found, strict=True)
     return compare_documents(split.source, (document.tagged(entities) for document, entities in pairs))
 
 

@@ -22,8 +22,10 @@ from spanwright.formats.io.whole_files import digest_of_files
 from spanwright.labels import LabelSpace
 from spanwright.model_files.digests import REQUIRED
 from spanwright.model_files.folders import model_folder
+from spanwright.parts.beside.tagger import WordTagger
 from spanwright.parts.model import SpanModel
 from spanwright.parts.part import Part, Row, Rows
+from spanwright.parts.spans.scorers.scorer import Scorer
 from spanwright.parts.spans.transforms.transformed import Transformed
 from spanwright.settings import Settings
 
@@ -139,7 +141,7 @@ def _misfit(new: nn.Module, old: nn.Module | None, known: KnownRows) -> str | No
 
 
 def _judges_types(part: nn.Module) -> bool:
-    return isinstance(part, Part) and bool(part.terms)
+    return isinstance(part, Scorer | WordTagger) and bool(part.terms)
 
 
 def _sizes(tensor: Tensor) -> str:
@@ -195,7 +197,8 @@ class KnownRows:
         position = {row: place for place, row in enumerate(old)}
         origins = [self._old(row) for row in new]
         known = [(place, position[row]) for place, row in enumerate(origins) if row in position]
-        return torch.tensor([place for place, _ in known]), torch.tensor([other for _, other in known])
+        places, others = ([pair[side] for pair in known] for side in (0, 1))
+        return torch.tensor(places, dtype=torch.long), torch.tensor(others, dtype=torch.long)
 
     def _old(self, row: Row) -> Row | None:
         """The row of the old model that a row is, if it may have it."""

@@ -69,7 +69,10 @@ def _histograms(model: TrainedModel, splits: Sequence[Split], limit: float) -> t
     everything, own_types = torch.zeros_like(golds), OwnTypes(model.labels.sizes)
     tagger = Tagger(model)
     for made in chain.from_iterable(tagger.batches(split.documents, split.golds) for split in splits):
-        bins = ((_scores(model, made) + limit) * (_BINS / (2 * limit))).long().clamp(0, _BINS - 1)
+        scores, kept = _scores(model, made)
+        bins = ((scores + limit) * (_BINS / (2 * limit))).long().clamp(0, _BINS - 1)
+        # What a pruner leaves out is found by no threshold: it counts as lower than all others.
+        bins[~kept] = 0
         batch = to_tensors(made, bins.device)
         gold_bins = bins[batch.golds.span, batch.golds.type]
         golds.index_put_((batch.golds.type, gold_bins), torch.ones(()).double(), accumulate=True)
@@ -81,9 +84,13 @@ def _histograms(model: TrainedModel, splits: Sequence[Split], limit: float) -> t
     return golds, everything - golds
 
 
-def _scores(model: TrainedModel, made: Batch[Array]) -> Tensor:
-    """(spans, types): what the limits of types are compared with, of the candidates of a batch."""
-    network = model.network
-    assert network.spans is not None
-    batch = to_tensors(made, network.device)
-    return network.spans.scorer.limited(network.spans(network.encoder(batch), batch)).cpu()
+def _scores(model: TrainedModel, made: Batch[Array]) -> tuple[Tensor, Tensor]:
+    """(spans, types): what the limits of types are compared with, of the candidates of a batch; and (spans,)
+    which of them a pruner leaves."""
+    spans, batch = model.network.spans, to_tensors(made, model.network.device)
+    assert spans is not None
+    states = model.network.encoder(batch)
+    scores = spans.scorer.limited(spans(states, batch)).cpu()
+    if spans.pruner is None:
+        return scores, torch.ones(len(scores), dtype=torch.bool)
+    return scores, spans.pruner.kept(spans.pruner(states, batch.spans), batch).cpu()

@@ -14,6 +14,7 @@ what has a record is never done again, and what has none is done from the start.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -45,16 +46,22 @@ class JobFolder:
         self._group_records = folder / "done" / "groups"
 
     def finished_groups(self) -> set[str]:
-        """The names of groups that need not be read again."""
-        return {file.stem for file in self._group_records.glob("*.json")}
+        """The names of groups that need not be read again: all of their shards are there."""
+        shards = Counter(name.partition("-")[0] for name in self.finished_shards())
+        records = self._group_records.glob("*.json")
+        return {file.stem for file in records if shards[file.stem] == _read_json(file)["shards"]}
 
     def finished_shards(self) -> set[str]:
-        """The names of shards that need not be tagged again."""
-        return {file.stem for file in self._shard_records.glob("*.json")}
+        """The names of shards that need not be tagged again: both record and documents are there."""
+        names = {file.stem for file in self._shard_records.glob("*.json")}
+        return {name for name in names if self._documents(name).exists()}
+
+    def _documents(self, shard: str) -> Path:
+        return self.path / "shards" / f"part-{shard}{self._suffix}"
 
     def keep_shard(self, result: ShardResult) -> None:
         """Write the file of a shard, and then its record."""
-        _write(self.path / "shards" / f"part-{result.name}{self._suffix}", result.content)
+        _write(self._documents(result.name), result.content)
         record = {"counts": asdict(result.counts), "problems": result.problems}
         _write(self._shard_records / f"{result.name}.json", _json(record))
 
@@ -122,7 +129,11 @@ def open_folder(folder: Path, identity: Mapping[str, Any], suffix: str) -> Itera
 def _check_identity(folder: Path, identity: Mapping[str, Any]) -> None:
     path = folder / "job.json"
     if path.exists():
-        if differences := list(find_differences(_read_json(path), identity)):
+        differences = list(find_differences(_read_json(path), identity))
+        if differences and not any((folder / "done").glob("*/*.json")):
+            # A call that could not work, such as with a misspelt option, has finished nothing.
+            _write(path, _json(identity))
+        elif differences:
             shown = "; ".join(map(_phrase, differences[:_SHOWN_DIFFERENCES]))
             more = len(differences) - _SHOWN_DIFFERENCES
             raise InputError(

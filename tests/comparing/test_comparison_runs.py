@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import making
+import several
 from spanwright.comparing import Plan, Run, SilentComparison, compare, make_plan, runs
 from spanwright.comparing.runs import plan_runs, predictions
 from spanwright.errors import InputError, SettingsError
@@ -420,3 +421,27 @@ def test_a_label_map_gives_a_corpus_its_shared_types(corpus: Path, tiny_encoder:
         entity for document in making.documents(48) for entity in document.entities if entity.type == "Gene"
     ]
     assert sum(len(document.entities) for document in run.corpus.train) == len(genes)
+
+
+def test_runs_with_shared_types_are_scored_as_their_trainings_were(tiny_encoder: str, tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(several.MAP)
+    lines = [f'map = "{tmp_path / "map.toml"}"', 'target = ["Alpha", "Beta"]']
+    for name in ("Alpha", "Beta"):
+        lines.append(f"[corpora.{name}]")
+        for split, count in (("train", 24), ("dev", 4), ("test", 4)):
+            documents = several.documents(name, count, prefix=split, flat=True)
+            write([replace(each, corpus=None) for each in documents], tmp_path / f"{name}-{split}.jsonl")
+            lines.append(f'{split} = "{tmp_path / f"{name}-{split}.jsonl"}"')
+    (tmp_path / "corpora.toml").write_text("\n".join(lines))
+    values = {
+        "recipes": ["cvae/shared-label"],
+        "seeds": 1,
+        "encoder": tiny_encoder,
+        "set": [*making.SMALL, "training.epochs=6", "scorer.hidden=[]", "training.batch_windows=2"],
+        "corpora": {"both": {"together": str(tmp_path / "corpora.toml")}},
+    }
+    results = compare(make_plan(values, "plan"), out=tmp_path / "out")
+    (folder,) = (tmp_path / "out" / "runs" / "both").glob("*/seed-1")
+    scores = json.loads((folder / "scores.json").read_text())
+    f1 = results.corpora[0].recipes[0].spread("f1").mean
+    assert f1 == pytest.approx(scores["test"]["micro"]["f1"]) and f1 > 0

@@ -62,7 +62,7 @@ def test_the_seed_decides_the_split() -> None:
     assert split_documents(documents, [1, 1], seed=3) != split_documents(documents, [1, 1], seed=4)
 
 
-@pytest.mark.parametrize("shares", [[1.0], [1.0, 0.0], [1.0, -1.0]])
+@pytest.mark.parametrize("shares", [[1.0], [1.0, 0.0], [1.0, -1.0], [float("inf"), 1.0], [float("nan"), 1.0]])
 def test_illegal_shares_are_refused(shares: list[float]) -> None:
     with pytest.raises(InputError, match="shares"):
         split_documents(_documents(["A"] * 4), shares)

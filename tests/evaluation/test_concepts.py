@@ -92,3 +92,11 @@ def test_names_are_parted_by_what_training_has(text: str, concept: str, bucket: 
 def test_scores_of_nothing_are_nothing() -> None:
     empty = Document("1", "flu")
     assert scores(empty, empty).to_dict()["on_gold_mentions"]["accuracy"] is None
+
+
+def test_types_that_are_ignored_count_on_neither_side() -> None:
+    species = Entity(0, 3, "Species", concepts=("S1",))
+    found = scores(replace(GOLD, entities=(*GOLD.entities, species)), GOLD, ignore_types=("Species",))
+    assert found.to_dict() == scores(GOLD, GOLD).to_dict()
+    other_way = scores(GOLD, replace(GOLD, entities=(*GOLD.entities, species)), ignore_types=("Species",))
+    assert other_way.documents.f1 == 1

@@ -89,6 +89,21 @@ def test_an_entity_that_changed_gets_an_id_and_infons_of_its_own(format: Format)
     ]
 
 
+def test_an_entity_that_becomes_another_keeps_its_id_and_its_other_infons() -> None:
+    (found,), _ = read(JSON, content(JSON, document(TITLE, ABSTRACT)))
+    record = json.loads(write(JSON, found))["documents"][0]
+    before = next(each for part in record["passages"] for each in part["annotations"])
+    before["infons"]["annotator"] = "me"
+    (noted,), _ = read(JSON, content(JSON, record))
+    old = noted.entities[0]
+    new = replace(old, type="Disorder", concepts=("MESH:D9",))
+    changed = noted.with_changed_entities({each: each for each in noted.entities} | {old: new})
+    written = json.loads(write(JSON, changed))["documents"][0]
+    after = next(each for part in written["passages"] for each in part["annotations"])
+    assert after["id"] == before["id"]
+    assert after["infons"] == {"type": "Disorder", "identifier": "MESH:D9", "annotator": "me"}
+
+
 def test_equal_entities_keep_their_own_infons() -> None:
     twins = [annotation(0, 3, id=id, type="A", by=id) for id in ("x", "y")]
     (found,), _ = read(JSON, content(JSON, document(passage(0, "one", *twins))))

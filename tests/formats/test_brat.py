@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -366,3 +367,18 @@ def test_a_text_without_annotations_is_noted(tmp_path: Path) -> None:
     assert len(corpus) == 2
     (note,) = corpus.log.notes
     assert note.endswith("without an .ann file, and so without entities: 1 of 2 texts, such as b.txt")
+
+
+def test_what_is_noted_of_an_entity_stays_with_what_it_becomes(tmp_path: Path) -> None:
+    lines = "T1\tDisease 0 7\tovarian\nN1\tReference T1 MESH:D1\tovarian\nA1\tNegated T1\n#1\tNote T1\tsure\n"
+    document, _ = read_one(tmp_path, lines)
+    (old,) = document.entities
+    changed = document.with_changed_entities({old: replace(old, type="Disorder", concepts=("MESH:D2",))})
+    assert not list(FORMAT.unwritable(changed))
+    written = (write(tmp_path, changed) / "one.ann").read_text()
+    assert sorted(written.splitlines()) == [
+        "#1\tNote T1\tsure",
+        "A1\tNegated T1",
+        "N1\tReference T1 MESH:D2\tovarian",
+        "T1\tDisorder 0 7\tovarian",
+    ]

@@ -257,7 +257,6 @@ def test_an_error_leaves_nothing_in_a_folder(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no space left"):
         write(interrupted(), tmp_path, format="brat")
     assert not list(tmp_path.iterdir())
-    assert read(tmp_path).documents == [GENE]
 
 
 def test_a_file_that_cannot_be_completed_in_a_folder_is_not_there(
@@ -305,3 +304,9 @@ def test_a_format_that_is_no_text_does_not_go_to_a_stream(name: str) -> None:
 def test_a_folder_is_refused_by_a_format_of_one_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a folder, but the format 'jsonl' is one file"):
         read(tmp_path, format="jsonl")
+
+
+def test_files_are_not_written_compressed(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"written uncompressed; expected corpus\.jsonl"):
+        write([GENE], tmp_path / "corpus.jsonl.gz", format="jsonl")
+    assert not list(tmp_path.iterdir())

@@ -336,6 +336,14 @@ def test_notes_of_other_formats_do_not_disturb_the_writing(tmp_path: Path) -> No
     assert log.problems == []
 
 
+def test_kept_columns_stay_with_an_entity_of_another_type(tmp_path: Path) -> None:
+    line = "1\t0\t15\tliver and heart\tDisease\tD1|D2\tliver|heart"
+    (document,), _ = read(tmp_path, f"1|t|liver and heart\n1|a|\n{line}\n")
+    (old,) = document.entities
+    changed = document.with_changed_entities({old: replace(old, type="Disorder")})
+    assert write(changed).splitlines()[-2] == line.replace("Disease", "Disorder")
+
+
 def test_kept_columns_that_tell_other_concepts_are_not_written() -> None:
     entity = Entity(0, 3, "D", concepts=("D1",))
     document = Document("1", "one", (entity,), annotation_notes={"pubtator_columns": {"0 3\tD\tD1": "D2"}})

@@ -362,3 +362,13 @@ RECOGNISED: dict[str, Callable[[], str]] = {
 def test_a_file_of_a_tool_is_recognised(tmp_path: Path, name: str) -> None:
     (tmp_path / "export.json").write_text(RECOGNISED[name]())
     assert files.reader_of(tmp_path / "export.json").name == name
+
+
+def test_a_doccano_file_whose_first_text_has_no_entity_is_known_by_its_comments(tmp_path: Path) -> None:
+    path = tmp_path / "doccano.jsonl"
+    empty = {"id": 1, "text": "nothing", "entities": [], "relations": [], "Comments": []}
+    mark = {"id": 7, "label": "Chemical", "start_offset": 0, "end_offset": 7}
+    lines = (empty, {**empty, "id": 2, "text": "aspirin", "entities": [mark]})
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    documents = files.read(path, strict=True).documents
+    assert documents[1].entities == (Entity(0, 7, "Chemical"),)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 
 from naughty import texts
+from spanwright.lexicons import Term
+from spanwright.linking.concepts import SameConcepts
 from spanwright.linking.names import normal_key, unordered, words_of
 
 
@@ -51,3 +55,13 @@ def test_any_text_has_a_key_that_is_its_own_key(text: str) -> None:
     key = normal_key(text)
     assert key == " ".join(key.split())
     assert unordered(key) == unordered(unordered(key))
+
+
+@pytest.mark.parametrize("order", [*permutations((("A",), ("B",), ("A", "B"), ("B", "C")))])
+def test_which_identifiers_are_the_same_does_not_depend_on_the_order_of_terms(
+    order: tuple[tuple[str, ...], ...],
+) -> None:
+    terms = (Term(f"name {number}", None, ids[0], other_ids=ids[1:]) for number, ids in enumerate(order))
+    same = SameConcepts(terms)
+    assert len({same.first(id) for id in "ABC"}) == 1
+    assert same.first("D") == "D"

@@ -297,3 +297,10 @@ def test_thresholds_are_tuned_after_each_epoch_and_the_task_is_learnt(
     after_epochs = [weights["spans.scorer.tuned"].tolist() for weights in recorder.weights]
     assert tuned.tolist() == after_epochs[best] != [0.5, 0.5]
     assert len(set(map(tuple, after_epochs))) == len(after_epochs)
+
+
+def test_a_phase_that_trains_nothing_is_told_in_words(tiny_encoder: str, tmp_path: Path) -> None:
+    phase = "objective.phases=[{share=0.5, terms=['reconstruction'], rates={encoder=0.0, auxiliary=0.0}}]"
+    settings = load_settings("joint-ib", [f"encoder.name={tiny_encoder}", *SMALL, phase])
+    with pytest.raises(SettingsError, match=r"\['reconstruction'\] train roles alone whose rates are 0"):
+        train(settings, train=TRAIN, dev=DEV, out=tmp_path / "run")

@@ -287,6 +287,8 @@ def test_kept_types_are_scored_only_where_they_are_annotated(kept: tuple[Path, s
     _, genes = kept
     assert any(each.type == "Cell" for document in genes.tag(iter(TEST)) for each in document.entities)
     assert set(genes.scores["test"].per_type) == {"Gene"} and genes.scores["test"].micro.f1 > 0.8
+    answers = spanwright.read(genes.folder / "test.jsonl")
+    assert {each.type for document in answers for each in document.entities} == {"Gene"}
     assert set(genes.scores["dev"].per_type) == {"Cell", "Gene"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,22 @@ def test_a_search_that_died_while_it_wrote_goes_on(
     with (tmp_path / "out" / "study.jsonl").open("a") as file:
         file.write('{"op_code": 5, "wor')
     assert len(tune(plan_of(files), out=tmp_path / "out", trials=3).outcomes) == 3
+
+
+def test_a_search_killed_between_any_two_lines_has_the_trials_of_one_that_was_not(
+    files: dict[str, str], trainings: Trainings, tmp_path: Path
+) -> None:
+    whole = tune(plan_of(files, trials=2), out=tmp_path / "whole")
+    lines = (tmp_path / "whole" / "study.jsonl").read_text().splitlines(keepends=True)
+    begun = [number for number, line in enumerate(lines) if json.loads(line)["op_code"] == 4]
+    outcomes = (tmp_path / "whole" / "trials.jsonl").read_text().splitlines(keepends=True)
+    for kept in range(begun[1] + 1, begun[1] + 5):
+        cut = Path(shutil.copytree(tmp_path / "whole", tmp_path / f"cut-{kept}"))
+        (cut / "study.jsonl").write_text("".join(lines[:kept]))
+        (cut / "trials.jsonl").write_text(outcomes[0])
+        shutil.rmtree(cut / "trials" / "002", ignore_errors=True)
+        found = tune(plan_of(files, trials=2), out=cut)
+        assert comparable(found.outcomes) == comparable(whole.outcomes)
 
 
 def test_a_trial_that_ended_before_the_study_knew_is_not_trained_again(

@@ -164,6 +164,8 @@ def _tell_names(matcher: Matcher) -> None:
 def _tell_labels(out: Path, log: ReadingLog, counts: Counter[str], unwritable: list[Unwritable]) -> None:
     if log.entities_read:
         typer.echo(f"note: entities of the texts that were replaced: {log.entities_read:,}", err=True)
+    if log.relations_read:
+        typer.echo(f"note: relations of these, which are gone with them: {log.relations_read:,}", err=True)
     types = ", ".join(f"{type_} {count:,}" for type_, count in sorted(counts.items()))
     typer.echo(
         f"{out}: {counted(log.documents_read, 'document')}, {counted(counts.total(), 'entity')}"

@@ -117,6 +117,10 @@ def _apply(
         f"{out}: {counted(len(mapped), 'document')}; of {before.total()} entities {after.total()} are kept "
         f"as {', '.join(f'{type_} {count}' for type_, count in sorted(after.items()))}"
     )
+    if gone := sum(
+        len(old.relations) - len(new.relations) for old, new in zip(documents, mapped, strict=True)
+    ):
+        typer.echo(f"note: relations of entities that are gone are gone with them: {gone:,}", err=True)
 
 
 def _mentions(documents: Sequence[Document]) -> Counter[str]:

@@ -33,12 +33,6 @@ def flat(mention: str) -> str:
     return mention.translate(_FLAT)
 
 
-def key(entity: Entity) -> str:
-    """Names an entity in metadata that belongs to it; an entity that was changed has another key."""
-    borders = ";".join(f"{start} {end}" for start, end in entity.ranges)
-    return "\t".join((borders, entity.type, *entity.concepts))
-
-
 def remark_other_mention(
     entity: Entity,
     found: str,

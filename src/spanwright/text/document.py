@@ -46,6 +46,12 @@ class Entity:
         """What strict scoring compares: the exact character ranges and the type."""
         return self.ranges, self.type
 
+    @property
+    def note_key(self) -> str:
+        """What annotation notes call it; an entity that was changed has another key."""
+        borders = ";".join(f"{start} {end}" for start, end in self.ranges)
+        return "\t".join((borders, self.type, *self.concepts))
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -123,7 +129,7 @@ class Document:
     def with_changed_entities(self, changes: Mapping[Entity, Entity]) -> Document:
         """The same document with each of some entities changed, also in relations; all others are gone.
 
-        Entities that become the same are one.
+        Entities that become the same are one. What is noted of an entity is noted of what it becomes.
         """
         relations = tuple(
             relation.with_changed_entities(changes)
@@ -131,7 +137,9 @@ class Document:
             if all(entity in changes for entity in relation.mentions)
         )
         entities = dict.fromkeys(changes[entity] for entity in self.entities if entity in changes)
-        return replace(self, entities=tuple(entities), relations=relations)
+        names = {old.note_key: new.note_key for old, new in changes.items()}
+        notes = {name: _renamed(value, names) for name, value in self.annotation_notes.items()}
+        return replace(self, entities=tuple(entities), relations=relations, annotation_notes=notes)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the text, with its entities as brackets."""
@@ -142,6 +150,21 @@ class Document:
     def tagged(self, entities: tuple[Entity, ...]) -> Document:
         """The same text with these entities, and nothing else of what was marked in it."""
         return replace(self, entities=entities, relations=(), annotation_notes={})
+
+
+def _renamed(notes: Any, names: Mapping[str, str]) -> Any:
+    """Notes in whose tables entities have other names; lists of several that become one are joined."""
+    if not isinstance(notes, dict):
+        return notes
+    renamed: dict[Any, Any] = {}
+    for name, value in notes.items():
+        new = names.get(name, name)
+        there = renamed.get(new)
+        if isinstance(there, list) and isinstance(value, list):
+            renamed[new] = [*there, *value]
+        else:
+            renamed.setdefault(new, _renamed(value, names))
+    return renamed
 
 
 def _refuse_lone_surrogates(document: Document) -> None:

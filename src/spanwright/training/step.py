@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from spanwright.arrays import Integers
+from spanwright.errors import SettingsError
 from spanwright.parts.batch import to_tensors
 from spanwright.parts.precision import check_precision, lowered
 from spanwright.training.checkpoint import Position
@@ -90,6 +91,11 @@ class Learner:
             losses = self.network.losses(batch, weights)
         # By its share of the windows, so that a group is as good as one large batch.
         loss = total(losses, weights) * part.share
+        if not loss.requires_grad:
+            raise SettingsError(
+                f"objective.phases: the terms {sorted(weights)} train roles alone whose "
+                f"rates are 0 in that phase; expected more than 0 for one of {sorted(self.still)}"
+            )
         torch.autograd.backward(loss)
         terms = (losses[term].detach() * part.share for term in weights)
         return torch.stack([loss.detach(), *terms]), int(made.word_counts.sum())

@@ -76,8 +76,12 @@ class Study:
         """Give up trials that nobody works on any more, and put them in the queue again."""
         states = self._optuna.trial.TrialState
         for frozen in self._study.get_trials(states=(states.RUNNING,)):
-            known = {_NUMBER: frozen.user_attrs[_NUMBER], "reported": frozen.intermediate_values}
-            self._study.enqueue_trial(frozen.params, user_attrs=known)
+            # One without a number had not begun yet: the next trial gets its number.
+            if _NUMBER in frozen.user_attrs:
+                known = {_NUMBER: frozen.user_attrs[_NUMBER], "reported": frozen.intermediate_values}
+                # What was chosen in part is chosen again, by the same draws.
+                is_whole = frozen.params.keys() == self.plan.search.keys()
+                self._study.enqueue_trial(frozen.params if is_whole else {}, user_attrs=known)
             self._study.tell(frozen.number, state=states.FAIL)
 
     @property
@@ -87,19 +91,20 @@ class Study:
 
     def next(self) -> Attempt:
         """The trial that was interrupted, or a new one."""
-        number = self.begun + 1
+        queued = self._study.get_trials(states=(self._optuna.trial.TrialState.WAITING,))
+        number = queued[0].user_attrs[_NUMBER] if queued else self.begun + 1
         seed = np.random.SeedSequence((self.plan.seed, number)).generate_state(1)[0]
         self._study.sampler = self._optuna.samplers.TPESampler(
             seed=int(seed), n_startup_trials=self.plan.startup_trials
         )
         trial = self._study.ask()
         # At once, so that even a trial that is interrupted now is known by its number.
-        trial.set_user_attr(_NUMBER, trial.user_attrs.get(_NUMBER, number))
+        trial.set_user_attr(_NUMBER, number)
         chosen = {key: given.suggested(trial, key) for key, given in self.plan.search.items()}
         earlier = {int(epoch): f1 for epoch, f1 in trial.user_attrs.get("reported", {}).items()}
         for epoch, f1 in earlier.items():
             trial.report(f1, epoch)
-        return Attempt(trial.user_attrs[_NUMBER], chosen, trial, earlier)
+        return Attempt(number, chosen, trial, earlier)
 
     def finished(self, attempt: Attempt, f1: float) -> None:
         """A trial came to its end."""

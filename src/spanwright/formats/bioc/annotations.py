@@ -18,7 +18,6 @@ from spanwright.formats.bioc.passages import number, objects
 from spanwright.formats.json.records import Record, other_keys
 from spanwright.formats.offsets import Offsets
 from spanwright.formats.pubtator.annotations import join_concepts, split_concepts
-from spanwright.formats.standoff import key
 from spanwright.text import Document, Entity, Range
 
 _KEYS = frozenset(("line", "locations", "text"))
@@ -121,16 +120,20 @@ def annotations_of(
 ) -> Iterator[tuple[Entity, Record]]:
     """Each entity that has a type, and its annotation.
 
-    An entity that is as it was read has what is `known` of it by its key; another one gets a number that is
-    not in `taken` as its id.
+    An entity that was read has what is `known` of it by its key, but for another type or other concepts that
+    it got; any other one gets a number that is not in `taken` as its id.
     """
     used = {str(each.get("id")) for group in known.values() for each in group}.union(taken)
     fresh = (str(number) for number in count() if str(number) not in used)
     waiting = {name: iter(group) for name, group in known.items()}
     for entity in document.entities:
         if entity.type.strip():
-            own = next(waiting.get(key(entity), iter(())), {})
-            yield entity, _annotation(document, entity, own if _tells(own, entity) else {"id": next(fresh)})
+            own = next(waiting.get(entity.note_key, iter(())), {})
+            if not own:
+                own = {"id": next(fresh)}
+            elif not _tells(own, entity):
+                own = own | {"infons": _other_infons(own) | new_infons(entity)}
+            yield entity, _annotation(document, entity, own)
 
 
 def _tells(known: Record, entity: Entity) -> bool:
@@ -139,6 +142,13 @@ def _tells(known: Record, entity: Entity) -> bool:
     if not isinstance(infons, dict) or infons.get("type") != entity.type:
         return False
     return concepts_of(infons) == entity.concepts
+
+
+def _other_infons(known: Record) -> Record:
+    """The infons of an annotation that say neither its type nor its concepts."""
+    infons = known.get("infons")
+    pairs = infons.items() if isinstance(infons, dict) else ()
+    return {name: value for name, value in pairs if name != "type" and name.lower() not in _CONCEPT_KEYS}
 
 
 def _annotation(document: Document, entity: Entity, known: Record) -> Record:

@@ -32,7 +32,7 @@ from spanwright.formats.io.ids import Ids
 from spanwright.formats.json.records import Record, given_id, other_keys
 from spanwright.formats.odd_entities import remark_odd_entities
 from spanwright.formats.offsets import Offsets, Unit, offsets_in, unit_named
-from spanwright.formats.standoff import key, remark_other_mention
+from spanwright.formats.standoff import remark_other_mention
 from spanwright.text import Document, Entity
 
 IndividualMentions = Literal["keep", "drop"]
@@ -113,7 +113,7 @@ class RecordReader:
             entity = self._entity(annotation, offsets, section, bare, line)
             if entity is not None:
                 entities.append(entity)
-                table.setdefault(key(entity), []).append(kept(annotation))
+                table.setdefault(entity.note_key, []).append(kept(annotation))
                 id = str(annotation.get("id"))
                 repeated += [id] if id in by_id else []
                 by_id.setdefault(id, entity)

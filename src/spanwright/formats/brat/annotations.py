@@ -67,12 +67,12 @@ def joined_at_line_breaks(ranges: Sequence[Range], text: str) -> tuple[Range, ..
 
 
 def cut_at_line_breaks(ranges: Sequence[Range], text: str) -> tuple[Range, ...]:
-    """Ranges as brat writes them; one that begins or ends with blanks at a line break stays whole."""
+    """Ranges as brat writes them; one that begins or ends with a line break stays whole."""
     return tuple(each for range_ in ranges for each in _lines_of(range_, text))
 
 
 def _lines_of(range_: Range, text: str) -> list[Range]:
-    lines = [each.span() for each in _LINE.finditer(text, *range_) if not each[0].isspace()]
+    lines = [each.span() for each in _LINE.finditer(text, *range_)]
     return lines if lines and (lines[0][0], lines[-1][1]) == range_ else [range_]
 
 

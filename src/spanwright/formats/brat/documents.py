@@ -33,7 +33,7 @@ from spanwright.formats.format import Format, ReadingLog
 from spanwright.formats.io.file_names import id_of_file_name, visible_files
 from spanwright.formats.io.lines import Undecodable, read_lines, read_text
 from spanwright.formats.offsets import Unit, offsets_in, unit_named
-from spanwright.formats.standoff import key, remark_other_mention
+from spanwright.formats.standoff import remark_other_mention
 from spanwright.text import Document, Entity
 
 _KINDS = ", ".join(sorted({ENTITY, *OTHER_KINDS}))
@@ -172,7 +172,7 @@ def _with_annotations(document: Document, entities: list[tuple[str, Entity]], ot
     complete = [(id, replace(entity, concepts=concepts.get(id, ()))) for id, entity in entities]
     ids: dict[str, list[str]] = {}
     for id, entity in complete:
-        ids.setdefault(key(entity), []).append(id)
+        ids.setdefault(entity.note_key, []).append(id)
     by_id = dict(reversed(complete))
     notes = notes_of(others)
     relations = (parse_relation(line, by_id, notes) for line in others)

@@ -7,7 +7,7 @@ its entities and relations are still the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from itertools import count
 
@@ -21,10 +21,11 @@ from spanwright.formats.brat.annotations import (
     joined_at_line_breaks,
     lines_that_hold,
     own_id,
+    parse_concept,
 )
 from spanwright.formats.brat.relations import notes_of, parse_relation, relation_lines
 from spanwright.formats.io.file_names import file_name, id_of_file_name
-from spanwright.formats.standoff import given_borders, is_column, kept_relations, key
+from spanwright.formats.standoff import given_borders, is_column, kept_relations
 from spanwright.formats.unwritable import Unwritable, shown_entity, unwritable_concepts, unwritable_relation
 from spanwright.text import Document, Entity, Relation
 
@@ -59,6 +60,8 @@ class _Marks:
     entities: list[Entity]
     kept_ids: list[str | None]
     """The id that each entity had in the file; None for those that were not there."""
+    renewed: Set[str]
+    """Of these ids, those whose entities have other concepts now."""
     ids: list[str]
     """The id that each entity has."""
     others: list[str]
@@ -71,10 +74,14 @@ class _Marks:
         listed = _listed(document.annotation_notes.get(LINES))
         others = [line for line in listed if line[:1] in OTHER_KINDS]
         entities = [entity for entity in document.entities if has_writable_type(entity)]
-        kept = _kept_ids(entities, document, concepts_by_entity(others))
+        kept = _kept_ids(entities, document)
+        known, pairs = concepts_by_entity(others), zip(kept, entities, strict=True)
+        renewed = {id for id, entity in pairs if id is not None and known.get(id, ()) != entity.concepts}
+        others = [line for line in others if not _gives_concepts_to(line, renewed)]
         taken = {id for id in kept if id is not None}.union(map(own_id, others))
         fresh = _free_ids(ENTITY, taken)
-        return cls(entities, kept, [id if id is not None else next(fresh) for id in kept], others, taken)
+        ids = [id if id is not None else next(fresh) for id in kept]
+        return cls(entities, kept, renewed, ids, others, taken)
 
     def by_kept_id(self) -> dict[str, Entity]:
         """The entities that kept lines refer to; of several with one id, the first."""
@@ -93,7 +100,8 @@ def _concept_lines(document: Document, marks: _Marks) -> Iterator[str]:
     """The lines of concepts that no kept line has."""
     concept_ids = _free_ids("N", marks.taken)
     for id, entity, known in zip(marks.ids, marks.entities, marks.kept_ids, strict=True):
-        for concept in filter(is_column, entity.concepts if known is None else ()):
+        is_fresh = known is None or known in marks.renewed
+        for concept in filter(is_column, entity.concepts if is_fresh else ()):
             yield concept_line(next(concept_ids), id, concept, document.mention(entity))
 
 
@@ -133,17 +141,20 @@ def _free_ids(kind: str, taken: set[str]) -> Iterator[str]:
     return (f"{kind}{number}" for number in count(1) if f"{kind}{number}" not in taken)
 
 
-def _kept_ids(
-    entities: list[Entity], document: Document, concepts: dict[str, tuple[str, ...]]
-) -> list[str | None]:
+def _gives_concepts_to(line: str, ids: Set[str]) -> bool:
+    parsed = parse_concept(line) if line.startswith("N") else None
+    return parsed is not None and parsed[0] in ids
+
+
+def _kept_ids(entities: list[Entity], document: Document) -> list[str | None]:
     """The id that each entity had in the file it was read from; None for those that were not there."""
     table = document.annotation_notes.get(IDS)
     given = {name: _listed(ids) for name, ids in table.items()} if isinstance(table, dict) else {}
     kept: list[str | None] = []
     for entity in entities:
-        ids = given.get(key(entity), [])
+        ids = given.get(entity.note_key, [])
         id = ids.pop(0) if ids else ""
-        is_usable = _ENTITY_ID.fullmatch(id) and concepts.pop(id, ()) == entity.concepts
+        is_usable = _ENTITY_ID.fullmatch(id) and id not in kept
         kept.append(id if is_usable else None)
     return kept
 

@@ -38,7 +38,6 @@ from spanwright.formats.format import Format, ReadingLog
 from spanwright.formats.genia.xml_writing import LEX, PARTS, TITLE_END, serialise, title_end, unwritable
 from spanwright.formats.io.ids import Ids
 from spanwright.formats.io.safe_xml import XmlElement, root_children, root_name
-from spanwright.formats.standoff import key
 from spanwright.text import Document, Entity, Range
 
 TypeSet = Literal["full", "five"]
@@ -195,7 +194,7 @@ def _notes(terms: list[_Cons], entities: tuple[Entity, ...], cons: list[_Cons]) 
     lexes: dict[str, list[str]] = {}
     for term, entity in zip(terms, entities, strict=True):
         if term.lex is not None:
-            lexes.setdefault(key(entity), []).append(term.lex)
+            lexes.setdefault(entity.note_key, []).append(term.lex)
     parts = [[each.start, each.end, each.lex] for each in cons if each.sem is None and each.start < each.end]
     return {name: value for name, value in ((LEX, lexes), (PARTS, parts)) if value}
 

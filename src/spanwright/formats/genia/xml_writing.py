@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from spanwright.formats.io.safe_xml import escape, escape_attribute, is_legal
-from spanwright.formats.standoff import given_borders, key
+from spanwright.formats.standoff import given_borders
 from spanwright.formats.unwritable import Unwritable, shown_entity
 from spanwright.text import Document, Entity, Range, sentences
 
@@ -97,7 +97,7 @@ def _marks(document: Document, ranges: Sequence[Range]) -> list[_Mark]:
             marks.append(part)
             outer.append(part)
     for term in terms:
-        given = lexes.get(key(term), [])
+        given = lexes.get(term.note_key, [])
         lex = f' lex="{escape_attribute(str(given.pop(0)))}"' if given else ""
         marks.append(_Mark(term.start, term.end, "cons", f'{lex} sem="{escape_attribute(term.type)}"'))
     # Sorting is stable: of one range, the sentence is outermost, and a part is around its term.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from spanwright.formats.offsets import Offsets
-from spanwright.formats.standoff import flat, is_column, key, whole_number
+from spanwright.formats.standoff import flat, is_column, whole_number
 from spanwright.text import Argument, Document, Entity, Relation
 
 _SEPARATORS = re.compile(r"[|,;+]")
@@ -108,7 +108,7 @@ def columns_of(entity: Entity, document: Document) -> list[str]:
 def _kept_columns(entity: Entity, document: Document) -> str:
     """What stood after the type in the file that was read, if it still has the concepts of the entity."""
     kept = document.annotation_notes.get("pubtator_columns")
-    found = kept.get(key(entity)) if isinstance(kept, dict) else None
+    found = kept.get(entity.note_key) if isinstance(kept, dict) else None
     if not isinstance(found, str):
         return ""
     is_readable = (

@@ -36,7 +36,7 @@ from spanwright.formats.pubtator.annotations import (
     relation_of,
     with_whole_mention,
 )
-from spanwright.formats.standoff import given_borders, key, remark_other_mention
+from spanwright.formats.standoff import given_borders, remark_other_mention
 from spanwright.formats.unwritable import (
     BLANKS,
     Unwritable,
@@ -151,7 +151,7 @@ def _annotated(document: Document, rows: list[_Row], unit: Unit, path: Path, log
             found = text[entity.start : entity.end]
             remark_other_mention(entity, found, columns[3], path, number, log, text=text)
             if columns[5:] != [*entity.concepts] and (other := other_columns(columns, entity)):
-                extra[key(entity)] = other
+                extra[entity.note_key] = other
     _remark_unknown_concepts(relations, entities, path, log)
     notes = {"pubtator_columns": extra} if extra else {}
     related = tuple(relation for _, relation in relations)

@@ -51,8 +51,8 @@ Encoder all-MiniLM-L6-v2 unless said; strict F1 on whole test files.
 - An effect is in points, and above 0 where the claim is right. For F1 it is paired over documents and seeds
   ([compare](compare.md)); for parts of the entities, mistakes and vectors it is over seeds alone (Welch).
   Over several corpora it is their mean. The best of several must be better than each; a trend is the slope
-  over recipes in their order, tested by all other orders; a correlation is over corpora, with the gain of a
-  seed set against the lead in the other seeds.
+  over the runs of recipes in their order, tested by other orders of the runs; a correlation is over corpora,
+  with the gain of a seed set against the lead in the other seeds.
 - **still rising**: the mean dev F1 of a side was higher by more than half a point after the last epoch than
   ever before, so more training may change the verdict. **too few seeds**: fewer than three. **incomplete**:
   not on all corpora of the claim yet.

@@ -318,7 +318,7 @@ def test_the_runs_of_a_plan_are_compared_on_the_target(
     assert planned.settings.corpora is not None and planned.settings.corpora.target == ("Alpha",)
     assert {document.corpus for document in planned.corpus.train} == {"Alpha", "Beta", "Gamma"}
     for split in ("test", "dev"):
-        documents = planned.compared(planned.evaluated(split))
+        documents = planned.compared(planned.evaluated[split])
         assert {document.corpus for document in documents} == {"Alpha"}
     assert seen[0] == ("Gamma", "train") and len(seen) == 8
 

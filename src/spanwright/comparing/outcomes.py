@@ -140,7 +140,7 @@ def analyse(run: Run, heat_map_split: ScoredSplit, device: str = AUTO) -> RunOut
 
 def _comparison(run: Run, split: ScoredSplit, device: str) -> Comparison:
     """What a run answers beside the entities of dev or test."""
-    return compare_documents(run.compared(run.evaluated(split)), predictions(run, split, device))
+    return compare_documents(run.compared(run.evaluated[split]), predictions(run, split, device))
 
 
 def differ(outcomes: Sequence[RunOutcome], base: Sequence[RunOutcome]) -> Difference:

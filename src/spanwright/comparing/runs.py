@@ -61,7 +61,7 @@ class CorpusData:
         return {"train": digest(self.train), "dev": digest(self.dev), "test": digest(self.test)}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Run:
     """One training: a recipe on a corpus with a seed."""
 
@@ -80,12 +80,13 @@ class Run:
     def __str__(self) -> str:
         return f"{self.recipe} on {self.corpus.name}, seed {self.seed}"
 
-    def evaluated(self, split: ScoredSplit) -> Sequence[Document]:
-        """The documents of dev or test as the training scores them, with their types as it has them."""
+    @cached_property
+    def evaluated(self) -> Mapping[str, Sequence[Document]]:
+        """The documents of dev and test as the training scores them, with their types as it has them."""
         corpus = self.corpus
         if self.settings.corpora is None:
-            return corpus.dev if split == "dev" else corpus.test
-        return select(self.settings, corpus.train, corpus.dev, corpus.test).evaluation[split]
+            return {"dev": corpus.dev, "test": corpus.test}
+        return select(self.settings, corpus.train, corpus.dev, corpus.test).evaluation
 
     def compared(self, documents: Sequence[Document]) -> list[Document]:
         """Those of the documents that recipes are compared on."""
@@ -173,7 +174,7 @@ def predictions(run: Run, split: ScoredSplit, device: str = AUTO) -> list[Docume
 
     Where that file is gone, the model is asked again.
     """
-    path, documents = run.folder / f"{split}.jsonl", run.evaluated(split)
+    path, documents = run.folder / f"{split}.jsonl", run.evaluated[split]
     if not path.exists():
         write(load(run.folder / "model", device=device).tag(documents), path)
     answers = read(path, format="jsonl").documents

@@ -128,12 +128,14 @@ def _is_annotation(row: _Row) -> bool:
 def _annotated(document: Document, rows: list[_Row], unit: Unit, path: Path, log: ReadingLog) -> Document:
     """The document of a block with its entities, its relations and what else it says of them."""
     given, text = document.id, document.text
+    has_tabs = "\t" in text
     entities: list[Entity] = []
     relations: list[tuple[int, Relation]] = []
     extra: dict[str, str] = {}
     for number, line in rows:
         columns = (line if isinstance(line, str) else line.replaced).split("\t")
-        columns = with_whole_mention(columns, text, offsets_in(text, unit))
+        if has_tabs:
+            columns = with_whole_mention(columns, text, offsets_in(text, unit))
         if isinstance(line, Undecodable):
             note = log.reject_relation if is_relation(columns, text) else log.reject_entity
             note(path, number, line.reason)
